@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * weft.h - all of weft.
+ *
+ * The umbrella over include/weft/: each header stands alone and has its contract beside every declaration.
+ *
+ *     #include <weft.h>
+ *     static int app(void *arg) { ... }
+ *     int main(void) { return weft_run(NULL, app, NULL); }
+ */
+#ifndef WEFT_H
+#define WEFT_H
+
+#include "weft/base.h"
+#include "weft/fiber.h"
+#include "weft/inspect.h"
+#include "weft/local.h"
+#include "weft/panic.h"
+#include "weft/runtime.h"
+#include "weft/time.h"
+#include "weft/version.h"
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * weft/inspect.h - looking at fibers from outside: lists, stacks for scanners, stack-depth figures.
+ *
+ * For garbage collectors, debuggers and reports. A collector stops the world, walks every fiber's live stack and saved
+ * registers, and lets it go on:
+ *
+ *     weft_world_stop();                    // returns when no other fiber of this runtime runs
+ *     weft_each_fiber(NULL, scan, &marks);  // scan gets [stack_low, stack_high) of each fiber
+ *     weft_world_start();
+ *
+ * The registers that a suspended fiber needs back are saved inside that range, so scanning it is enough.
+ */
+#ifndef WEFT_INSPECT_H
+#define WEFT_INSPECT_H
+
+#include "weft/fiber.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weft_fiber_state {
+    WEFT_FIBER_NEW,     /* spawned, has not run yet, has no stack */
+    WEFT_FIBER_READY,   /* waits for a worker */
+    WEFT_FIBER_RUNNING,
+    WEFT_FIBER_PARKED,  /* waits for something else */
+    WEFT_FIBER_ENDED    /* not joined yet */
+} weft_fiber_state;
+
+typedef struct weft_fiber_info {
+    weft_fiber fiber;
+    weft_fiber parent;
+    weft_fiber_state state;
+    weft_priority priority;
+    weft_fn entry;
+    void *arg;              /* what entry was called with; only for a fiber that has not ended */
+    const char *name;       /* valid during the visit; never null */
+    const void *stack_low;  /* live part of the stack, saved registers included; null for a fiber without one, and for */
+    const void *stack_high; /* a running one other than the caller of weft_world_stop */
+    size_t stack_size;      /* what it may grow to; 0 without a stack */
+} weft_fiber_info;
+
+/* Calls visit for every fiber that exists, in no special order, until it returns non-zero, and returns that value, or 0.
+ * Without a stopped world the picture is a blurred one: states move while it is taken, and stack ranges are null.
+ * runtime may be null: the caller's. -ESTALE when it is not running. visit must not suspend the fiber. */
+WEFT_API int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *info, void *arg), void *arg);
+
+/* Stops every other worker of the calling fiber's runtime at its next scheduling point and returns 0 when all stand
+ * still. A fiber that computes without pause delays it. -EPERM on a plain thread; -EBUSY when this fiber has the world
+ * stopped already; a second fiber that tries waits its turn. Until weft_world_start the caller must not suspend itself:
+ * that is fatal. */
+WEFT_API int weft_world_stop(void);
+WEFT_API void weft_world_start(void);
+
+/* Deepest stack use seen, per entry function: fibers that ended with it, the deepest of them in bytes (exact to a
+ * page), and the stack size that the next spawn without a size of its own gets. Returns 0, -ENOENT for a function that
+ * no fiber has ended yet, -ESTALE, -EINVAL. runtime may be null. */
+typedef struct weft_stack_use {
+    uint64_t samples;
+    size_t deepest;
+    size_t next_size;
+} weft_stack_use;
+
+WEFT_API int weft_get_stack_use(weft_runtime *runtime, weft_fn entry, weft_stack_use *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

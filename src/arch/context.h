@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arch/context.h - contexts: stacks that can be left and entered again.
+ *
+ * A context is its saved stack pointer, and beside it what the sanitizers want to know. wf_context_switch leaves one and
+ * enters another on the same thread; it returns when somebody switches back, possibly on another thread. So nothing
+ * that belongs to a thread may be kept across it: not the current worker, not an address of a thread-local.
+ *
+ * Rule: nobody may switch to a context before the switch away from it has finished. The context's owner publishes it
+ * from the other side (fiber/switch.c), never before it leaves.
+ *
+ * Sanitizers: AddressSanitizer is told both stacks at each switch; ThreadSanitizer has one fiber for each context, and
+ * the call that announces a switch stands in the same function as the switch (both inlined into the caller), because a
+ * wrapper that returned first would unbalance its shadow stack. WF_TSAN_ANNOTATE is the build whose own code is not
+ * instrumented but tells the sanitizer about fibers, for finding races between users' fibers.
+ */
+#ifndef WF_ARCH_CONTEXT_H
+#define WF_ARCH_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define WF_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WF_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(WF_TSAN_ANNOTATE)
+#define WF_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WF_TSAN 1
+#endif
+#endif
+
+#ifdef WF_ASAN
+#include <sanitizer/common_interface_defs.h>
+void __asan_unpoison_memory_region(void const volatile *address, size_t size);
+void __asan_handle_no_return(void);
+#endif
+#ifdef WF_TSAN
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void *fiber);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#ifdef WF_TSAN_ANNOTATE
+#define WF_TSAN_SWITCH_FLAGS 1u /* a switch is no synchronisation: only the annotated edges are */
+#else
+#define WF_TSAN_SWITCH_FLAGS 0u
+#endif
+#endif
+
+struct wf_context {
+    void *sp;
+#ifdef WF_ASAN
+    void *fake_stack;
+    const void *stack_low;
+    size_t stack_size;
+#endif
+#ifdef WF_TSAN
+    void *tsan_fiber;
+#endif
+};
+
+/* In assembly. Saves the callee-saved registers on the present stack and its pointer to *save, goes on at load. */
+void wf_arch_switch(void **save, void *load);
+
+/* A context that will run entry(arg) on the stack that ends at top (aligned to 16). entry must not return. */
+void *wf_arch_prepare(void *top, void (*entry)(void *arg), void *arg);
+
+/* For a stack of ours: low and size are what the sanitizers are told. */
+void wf_context_init(struct wf_context *context, void *low, size_t size);
+/* For the calling thread's own stack. */
+void wf_context_adopt(struct wf_context *context, void *low, size_t size);
+/* For a context that has died; not the running one. */
+void wf_context_term(struct wf_context *context);
+
+/* Leaves from for to. dies: nobody will come back to from. */
+static inline __attribute__((always_inline)) void wf_context_switch(struct wf_context *from, struct wf_context *to,
+                                                                    bool dies) {
+    (void)dies;
+#ifdef WF_ASAN
+    __sanitizer_start_switch_fiber(dies ? NULL : &from->fake_stack, to->stack_low, to->stack_size);
+#endif
+#ifdef WF_TSAN
+    __tsan_switch_to_fiber(to->tsan_fiber, WF_TSAN_SWITCH_FLAGS);
+#endif
+    wf_arch_switch(&from->sp, to->sp);
+#ifdef WF_ASAN
+    __sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
+#endif
+}
+
+/* First thing on a new context, before anything else runs there. */
+static inline void wf_context_entered(void) {
+#ifdef WF_ASAN
+    __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#endif
+}
+
+/* An edge "what was done before release is seen after acquire" that the sanitizer cannot see by itself. */
+static inline void wf_context_release(void *address) {
+    (void)address;
+#ifdef WF_TSAN_ANNOTATE
+    __tsan_release(address);
+#endif
+}
+
+static inline void wf_context_acquire(void *address) {
+    (void)address;
+#ifdef WF_TSAN_ANNOTATE
+    __tsan_acquire(address);
+#endif
+}
+
+/* Floating-point control: rounding and masks, not the status flags of x87. */
+static inline uint64_t wf_arch_fp_control_get(void) {
+#if defined(__x86_64__)
+    uint32_t mxcsr;
+    uint16_t x87;
+    __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
+    return (uint64_t)mxcsr | (uint64_t)x87 << 32;
+#else
+    uint64_t value;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(value));
+    return value;
+#endif
+}
+
+static inline void wf_arch_fp_control_set(uint64_t value) {
+#if defined(__x86_64__)
+    uint32_t mxcsr = (uint32_t)value;
+    uint16_t x87 = (uint16_t)(value >> 32);
+    __asm__ volatile("ldmxcsr %0\n\tfldcw %1" ::"m"(mxcsr), "m"(x87));
+#else
+    __asm__ volatile("msr fpcr, %0" ::"r"(value));
+#endif
+}
+
+#endif

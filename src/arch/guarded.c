@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arch/guarded.c - the unwinder's side of guarded calls.
+ *
+ * The personality routine of the assembly frame claims every exception that reaches it and sends it to the landing pad
+ * there. Forced unwinds pass: they are ours, and their stop function ends them at the frame that was marked.
+ *
+ * C++ is not linked in. Its run-time functions are looked up weakly, only to put the type's name into a report.
+ */
+#include "arch/guarded.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
+
+#include "arch/context.h"
+
+void wf_arch_guarded_landing(void);
+_Noreturn void wf_arch_guarded_return(struct wf_guarded *guarded, int value);
+_Unwind_Reason_Code wf_arch_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                        struct _Unwind_Exception *exception, struct _Unwind_Context *context);
+
+struct wf_cxx_type_info;
+extern void *__cxa_begin_catch(void *exception) __attribute__((weak));
+extern void __cxa_end_catch(void) __attribute__((weak));
+extern void **__cxa_current_exception_type(void) __attribute__((weak));
+extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status) __attribute__((weak));
+
+static _Unwind_Reason_Code leave_frame(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                       struct _Unwind_Exception *exception, struct _Unwind_Context *context,
+                                       void *opaque);
+
+_Unwind_Reason_Code wf_arch_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                        struct _Unwind_Exception *exception, struct _Unwind_Context *context) {
+    (void)kind;
+    if (version != 1 || (actions & _UA_FORCE_UNWIND))
+        return _URC_CONTINUE_UNWIND;
+    if (actions & _UA_SEARCH_PHASE)
+        return _URC_HANDLER_FOUND;
+    _Unwind_SetGR(context, __builtin_eh_return_data_regno(0), (uintptr_t)exception);
+    _Unwind_SetIP(context, (uintptr_t)wf_arch_guarded_landing);
+    return _URC_INSTALL_CONTEXT;
+}
+
+_Noreturn void wf_guarded_leave(struct wf_guarded *guarded) {
+    struct _Unwind_Exception exception;
+    memset(&exception, 0, sizeof exception);
+    memcpy(&exception.exception_class, "WEFTLEAV", 8);
+    _Unwind_ForcedUnwind(&exception, leave_frame, guarded);
+    /* The unwinder met a frame that it cannot read: leave without cleanups. */
+#ifdef WF_ASAN
+    __asan_handle_no_return();
+#endif
+    wf_arch_guarded_return(guarded, WF_GUARDED_LEFT);
+}
+
+static _Unwind_Reason_Code leave_frame(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                       struct _Unwind_Exception *exception, struct _Unwind_Context *context,
+                                       void *opaque) {
+    (void)version;
+    (void)kind;
+    (void)exception;
+    struct wf_guarded *guarded = opaque;
+    bool arrived = _Unwind_GetCFA(context) > (uintptr_t)guarded->mark;
+    if (!arrived && !(actions & _UA_END_OF_STACK))
+        return _URC_NO_REASON;
+#ifdef WF_ASAN
+    __asan_handle_no_return();
+#endif
+    wf_arch_guarded_return(guarded, WF_GUARDED_LEFT);
+}
+
+void wf_guarded_describe(void *exception, char *buffer, unsigned long size) {
+    struct _Unwind_Exception *unwound = exception;
+    bool is_cxx = memcmp(&unwound->exception_class, "GNUCC++", 7) == 0 || /* written by a big- or little-endian ABI */
+                  (unwound->exception_class >> 8) == (0x474e5543432b2b00u >> 8);
+    if (!is_cxx || !__cxa_begin_catch || !__cxa_end_catch || !__cxa_current_exception_type) {
+        snprintf(buffer, size, "uncaught exception of another language");
+        _Unwind_DeleteException(unwound);
+        return;
+    }
+    __cxa_begin_catch(unwound);
+    void **type = __cxa_current_exception_type(); /* a std::type_info: its vtable, then its name */
+    const char *mangled = type ? (const char *)type[1] : "?";
+    char *readable = __cxa_demangle ? __cxa_demangle(mangled, NULL, NULL, NULL) : NULL;
+    snprintf(buffer, size, "uncaught C++ exception of type %s", readable ? readable : mangled);
+    free(readable);
+    __cxa_end_catch();
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arch/guarded.h - calls that can be left from far above, and that no exception passes.
+ *
+ * wf_arch_guarded_call calls fn(arg) and returns how it ended: by returning, by wf_guarded_leave from any depth, or by
+ * an exception (of C++ or any other language that uses the system's unwinder) that nobody caught on the way; then
+ * guarded->exception is the unwinder's object.
+ *
+ * wf_guarded_leave runs the cleanups of the frames it leaves (C++ destructors, cleanup attributes of code built with
+ * -fexceptions) by a forced unwind, as pthread_exit does; frames without unwind tables are skipped over.
+ */
+#ifndef WF_ARCH_GUARDED_H
+#define WF_ARCH_GUARDED_H
+
+enum wf_guarded_end { WF_GUARDED_RETURNED = 0, WF_GUARDED_LEFT = 1, WF_GUARDED_EXCEPTION = 2 };
+
+struct wf_guarded {
+    void *mark;      /* first: the assembly writes it */
+    void *exception; /* second: the assembly writes it */
+};
+
+int wf_arch_guarded_call(struct wf_guarded *guarded, void (*fn)(void *arg), void *arg);
+
+/* Only inside the call, on its own stack. */
+_Noreturn void wf_guarded_leave(struct wf_guarded *guarded);
+
+/* Describes an exception that a guarded call met, for reports, and frees it. */
+void wf_guarded_describe(void *exception, char *buffer, unsigned long size);
+
+#endif

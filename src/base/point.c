@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * base/point.c - the hook behind WF_POINT.
+ *
+ * Present in test builds only; a product build has no object here and no branch at the points themselves.
+ */
+#include "base/point.h"
+
+#ifdef WF_TESTING
+void (*volatile wf_point_hook)(const char *name);
+#endif
+
+typedef int wf_point_unit_is_not_empty;

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fiber/fiber.c - the life of fibers: spawn, end, and the whole set of them.
+ *
+ * Counting without a shared counter: every processor counts what it spawned and what ended on it. The difference of the
+ * sums is exact when nothing moves, which is when it decides something: the last worker that parks in a draining runtime
+ * asks whether anything is alive (is_done).
+ *
+ * The end of a fiber, under its record's lock: whoever waits gets the result and is woken, and the record is freed at
+ * once when somebody waited or nobody ever will. Otherwise it stays, ended, until it is joined.
+ */
+#include "fiber/fiber.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/point.h"
+#include "os/clock.h"
+#include "os/memory.h"
+#include "os/report.h"
+#include "os/signal.h"
+#include "os/thread.h"
+
+static int worker_begin(struct wf_worker *base);
+static void worker_end(struct wf_worker *base);
+static enum wf_lane fiber_lane(const struct wf_task *task);
+static int fiber_pinned_to(const struct wf_task *task);
+static bool fibers_are_done(struct wf_engine *engine);
+static int64_t worker_rest(struct wf_worker *base);
+static int fill_record(struct wf_fiber *fiber, const weft_spawn_options *options);
+
+static const struct wf_engine_policy fiber_policy = {
+    .worker_size = sizeof(struct wf_fiber_worker),
+    .processor_size = sizeof(struct wf_fiber_processor),
+    .worker_begin = worker_begin,
+    .worker_end = worker_end,
+    .run = wf_fiber_run,
+    .lane = fiber_lane,
+    .pinned_to = fiber_pinned_to,
+    .is_done = fibers_are_done,
+    .rest = worker_rest,
+};
+
+int wf_fibers_init(struct wf_fibers *fibers, uint32_t workers, size_t stack_size, uint32_t max, uint64_t seed,
+                   uint32_t runtime) {
+    fibers->runtime = runtime;
+    fibers->max = max;
+    int error = wf_stacks_init(&fibers->stacks, stack_size);
+    if (error)
+        return error;
+    error = wf_records_init(fibers);
+    if (error)
+        goto term_stacks;
+    fibers->depths = wf_os_alloc(WF_DEPTH_SLOTS * sizeof *fibers->depths);
+    if (!fibers->depths) {
+        error = -ENOMEM;
+        goto term_records;
+    }
+    error = wf_engine_init(&fibers->engine, &fiber_policy, fibers, workers, seed, "weft");
+    if (error)
+        goto free_depths;
+    return 0;
+
+free_depths:
+    wf_os_free(fibers->depths);
+term_records:
+    wf_records_term(fibers);
+term_stacks:
+    wf_stacks_term(&fibers->stacks);
+    return error;
+}
+
+void wf_fibers_term(struct wf_fibers *fibers) {
+    wf_engine_term(&fibers->engine);
+    wf_os_free(fibers->depths);
+    wf_records_term(fibers);
+    wf_stacks_term(&fibers->stacks);
+}
+
+uint64_t wf_fibers_alive(struct wf_fibers *fibers) {
+    uint64_t ended = 0; /* ended before started: a sum that moves meanwhile can be too large but never below zero */
+    for (uint32_t i = 0; i < fibers->engine.count; i++)
+        ended += wf_load_relaxed(&((struct wf_fiber_processor *)fibers->engine.processors[i])->ended);
+    uint64_t started = wf_load_relaxed(&fibers->started_outside);
+    for (uint32_t i = 0; i < fibers->engine.count; i++)
+        started += wf_load_relaxed(&((struct wf_fiber_processor *)fibers->engine.processors[i])->started);
+    return started - ended;
+}
+
+static int worker_begin(struct wf_worker *base) {
+    struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
+    worker->errno_location = wf_os_errno_location();
+    void *low;
+    size_t size;
+    int error = wf_os_thread_stack(&low, &size);
+    if (error)
+        return error;
+    worker->altstack = wf_os_alloc(WF_ALTSTACK_SIZE);
+    if (!worker->altstack)
+        return -ENOMEM;
+    error = wf_os_altstack_install(worker->altstack, &worker->has_altstack);
+    if (error) {
+        wf_os_free(worker->altstack);
+        return error;
+    }
+    wf_context_adopt(&worker->scheduler, low, size);
+    wf_os_thread_exact_timers();
+    return 0;
+}
+
+static void worker_end(struct wf_worker *base) {
+    struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
+    if (worker->has_altstack)
+        wf_os_altstack_remove();
+    wf_os_free(worker->altstack);
+}
+
+static enum wf_lane fiber_lane(const struct wf_task *task) {
+    return (enum wf_lane)((const struct wf_fiber *)(const void *)task)->lane;
+}
+
+static int fiber_pinned_to(const struct wf_task *task) {
+    return (int)((const struct wf_fiber *)(const void *)task)->pinned - 1;
+}
+
+static bool fibers_are_done(struct wf_engine *engine) {
+    return wf_fibers_alive(wf_fibers_of(engine)) == 0;
+}
+
+static int64_t worker_rest(struct wf_worker *base) {
+    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)base->processor;
+    return wf_stacks_trim(&wf_fibers_of(base->engine)->stacks, &processor->stacks, wf_os_now());
+}
+
+/* The caller is a worker of this runtime, or a plain thread that has entered it. options may be NULL. */
+int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, weft_fn entry, void *arg, bool detached,
+                   weft_fiber *out) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    bool is_inside = worker && worker->base.engine == &fibers->engine;
+    struct wf_fiber_processor *processor = is_inside ? (struct wf_fiber_processor *)worker->base.processor : NULL;
+    int error = 0;
+    struct wf_fiber *fiber = wf_record_take(fibers, processor, &error);
+    if (WF_UNLIKELY(!fiber))
+        return error;
+    fiber->entry = entry;
+    fiber->value = arg;
+    fiber->attributes = NULL;
+    fiber->waiters = NULL;
+    fiber->lane = WF_LANE_NORMAL;
+    fiber->pinned = 0;
+    fiber->flags = detached ? WF_FLAG_DETACHED : 0;
+    fiber->parent = is_inside ? wf_fiber_id(fibers, worker->current).bits : 0;
+    wf_fiber_set_state(fiber, WF_FIBER_NEW);
+    if (options && (error = fill_record(fiber, options)) != 0) {
+        wf_lock_take(&fiber->lock);
+        wf_record_free_locked(fibers, fiber);
+        return error;
+    }
+    if (out)
+        *out = wf_fiber_id(fibers, fiber);
+    wf_context_release(fiber);
+    if (is_inside) {
+        wf_count_owner(&processor->started, 1);
+        wf_processor_ready_owner(&processor->base, &fiber->task, true);
+    } else {
+        wf_fetch_add_relaxed(&fibers->started_outside, 1);
+        wf_engine_submit_any(&fibers->engine, &fiber->task);
+    }
+    return 0;
+}
+
+static int fill_record(struct wf_fiber *fiber, const weft_spawn_options *options) {
+    static const uint8_t lanes[] = {WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW};
+    fiber->lane = lanes[options->priority];
+    if (!options->name && !options->stack_size)
+        return 0;
+    struct wf_attributes *attributes = wf_os_alloc(sizeof *attributes);
+    if (!attributes)
+        return -ENOMEM;
+    attributes->stack_size = options->stack_size;
+    if (options->name)
+        strncpy(attributes->name, options->name, sizeof attributes->name - 1);
+    fiber->attributes = attributes;
+    return 0;
+}
+
+/* On the fiber's worker, at its very end; or instead of its beginning, when there is no stack for it. */
+void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *result, int error) {
+    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
+    if (WF_UNLIKELY(error == -ENOMEM))
+        wf_report("a fiber could not start: no memory for its stack");
+    wf_context_release(fiber);
+    WF_POINT("end.before_lock");
+    wf_lock_take(&fiber->lock);
+    bool has_waiters = fiber->waiters != NULL;
+    if (has_waiters)
+        fibers->on_end(fibers, fiber, result, error);
+    if (has_waiters || (fiber->flags & WF_FLAG_DETACHED)) {
+        wf_record_free_locked(fibers, fiber);
+    } else {
+        fiber->value = result;
+        fiber->stack = NULL;
+        if (error)
+            fiber->flags |= error == -ENOMEM ? WF_FLAG_NO_STACK : WF_FLAG_PANICKED;
+        wf_fiber_set_state(fiber, WF_FIBER_ENDED);
+        wf_lock_drop(&fiber->lock);
+    }
+    wf_count_owner(&processor->ended, 1);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fiber/fiber.h - fibers: tasks that can be suspended.
+ *
+ * A fiber is a record of one cache line until it first runs; then it takes a stack, and gives it back the moment it
+ * ends. The record stays until the fiber has ended and was joined or detached; it is then used again under the next
+ * generation, so that an old weft_fiber value is found to be stale.
+ *
+ *     new --> running <--> ready          running --> parked --> ready
+ *              `--> ended --> free --> new
+ *
+ * Who may change what
+ *   state       whoever holds the fiber: its spawner, the worker that runs it, or the one that owns its wake. Others
+ *               read it as a hint
+ *   stack       the worker that runs it; constant from first run to end
+ *   generation, value after the end, flags, waiters: under lock
+ *   lane, pinned: the fiber itself while it runs
+ *
+ * The rule that everything rests on: a fiber is made ready only by the one who owns its wake, and nobody can own it
+ * before its stack has been left. wf_fiber_park hands the caller's commit function to the other side of the switch; the
+ * commit drops the lock under which the fiber was made findable, or decides that there is nothing to wait for.
+ *
+ * Records are never unmapped while their runtime lives, so locking one by an outdated id is safe; the generation tells.
+ */
+#ifndef WF_FIBER_FIBER_H
+#define WF_FIBER_FIBER_H
+
+#include <signal.h>
+
+#include "arch/current.h"
+#include "arch/guarded.h"
+#include "base/list.h"
+#include "base/state.h"
+#include "base/task.h"
+#include "fiber/stack.h"
+#include "queue/lock.h"
+#include "sched/engine.h"
+#include "weft/fiber.h"
+#include "weft/inspect.h"
+
+#define WF_FIBER_STATES(X) \
+    X(WF_FIBER_FREE, "free", WF_BIT(WF_FIBER_NEW)) \
+    X(WF_FIBER_NEW, "new", WF_BIT(WF_FIBER_RUNNING) | WF_BIT(WF_FIBER_ENDED) | WF_BIT(WF_FIBER_FREE)) \
+    X(WF_FIBER_READY, "ready", WF_BIT(WF_FIBER_RUNNING)) \
+    X(WF_FIBER_RUNNING, "running", WF_BIT(WF_FIBER_READY) | WF_BIT(WF_FIBER_PARKED) | WF_BIT(WF_FIBER_ENDED) | \
+      WF_BIT(WF_FIBER_FREE)) \
+    X(WF_FIBER_PARKED, "parked", WF_BIT(WF_FIBER_READY)) \
+    X(WF_FIBER_ENDED, "ended", WF_BIT(WF_FIBER_FREE))
+
+enum wf_fiber_state { WF_FIBER_STATES(WF_STATE_ENUM) };
+extern const struct wf_machine wf_fiber_machine;
+
+enum { WF_FLAG_DETACHED = 1, WF_FLAG_PANICKED = 2, WF_FLAG_NO_STACK = 4 };
+
+struct wf_waiter;
+struct wf_fibers;
+
+/* What a spawn with a name or a size of its own keeps until the fiber starts. */
+struct wf_attributes {
+    size_t stack_size;
+    char name[WF_NAME_SIZE];
+};
+
+struct wf_fiber {
+    struct wf_task task;
+    _Atomic uint32_t generation;
+    _Atomic uint8_t state;
+    uint8_t flags;
+    uint16_t lane : 2;
+    uint16_t pinned : 12; /* processor + 1, or 0 */
+    weft_fn entry;
+    void *value;                    /* argument until it starts, result once it has ended */
+    union {
+        struct wf_stack *stack;     /* once started */
+        struct wf_attributes *attributes; /* while new; may be NULL */
+    };
+    struct wf_waiter *waiters;      /* who waits for its end: a ring, see wait/wait.h */
+    uint32_t index;
+    struct wf_lock lock;
+    uint64_t parent;                /* id */
+};
+_Static_assert(sizeof(struct wf_fiber) == 64, "a record is one cache line");
+
+/* What a fiber that is being left has asked the other side to do. */
+enum wf_leave { WF_LEAVE_NOTHING, WF_LEAVE_YIELD, WF_LEAVE_PARK, WF_LEAVE_END };
+
+/* Runs on the other side of the switch, when the fiber's stack is free. Returns false when the fiber is to go on at
+ * once. Must not suspend. After it has dropped the lock that made the fiber findable, the fiber may be anywhere. */
+typedef bool wf_commit(struct wf_fiber *fiber, void *arg);
+
+struct wf_fiber_worker {
+    struct wf_worker base;
+    struct wf_fiber *current;
+    struct wf_context scheduler;  /* the thread's own stack */
+    int *errno_location;
+    enum wf_leave leave;
+    struct wf_fiber *leaver;
+    struct wf_stack *left_stack;  /* of a fiber that has ended */
+    wf_commit *commit;
+    void *commit_arg;
+    void *altstack;
+    bool has_altstack;
+};
+
+struct wf_fiber_processor {
+    struct wf_processor base;
+    struct wf_stack_cache stacks;
+    struct wf_fiber *free_records; /* owner only: linked by task.next */
+    uint32_t free_count;
+    uint32_t sample_in;            /* fiber starts until the next depth sample */
+    uint32_t sample_step;
+    _Atomic uint64_t started;      /* fibers spawned here; one writer */
+    _Atomic uint64_t ended;
+    _Atomic uint64_t recycled;     /* records freed here */
+    _Atomic uint64_t panics;
+};
+
+enum { WF_CHUNK_RECORDS = 4096, WF_INDEX_BITS = 26, WF_RUNTIME_BITS = 6, WF_DEPTH_SLOTS = 1024 };
+
+struct wf_depth {
+    _Atomic uintptr_t entry; /* function, or 0 */
+    _Atomic uint64_t samples;
+    _Atomic uint64_t deepest;
+};
+
+/* All fibers of one runtime. */
+struct wf_fibers {
+    struct wf_engine engine;
+    struct wf_stacks stacks;
+    uint32_t runtime;          /* its number in ids */
+    uint32_t max;
+    bool is_quiet;
+    bool fault_panics;
+
+    struct wf_lock records_lock;
+    struct wf_fiber **chunks;  /* by index / WF_CHUNK_RECORDS; entries are written once */
+    uint32_t next_index;       /* under records_lock: first that was never used */
+    struct wf_fiber *shared_free;   /* under records_lock */
+    uint32_t shared_free_count;
+    _Atomic uint64_t started_outside; /* spawned by plain threads */
+    _Atomic uint64_t recycled_outside;
+
+    struct wf_depth *depths;   /* open hash by entry */
+    _Atomic uint32_t deep_entries; /* how many of them need more than the default */
+
+    /* Set by wait/: hands the end to everybody in fiber->waiters and empties it. Under the record's lock. */
+    void (*on_end)(struct wf_fibers *fibers, struct wf_fiber *fiber, void *result, int error);
+};
+
+/* fiber/fiber.c: life */
+int wf_fibers_init(struct wf_fibers *fibers, uint32_t workers, size_t stack_size, uint32_t max, uint64_t seed,
+                   uint32_t runtime);
+void wf_fibers_term(struct wf_fibers *fibers);
+uint64_t wf_fibers_alive(struct wf_fibers *fibers);
+int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, weft_fn entry, void *arg, bool detached,
+                   weft_fiber *out);
+void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *result, int error);
+
+/* fiber/record.c: records and ids */
+struct wf_fiber *wf_record_take(struct wf_fibers *fibers, struct wf_fiber_processor *processor, int *error);
+/* The lock is held and dropped by this call; the id is stale from now on. */
+void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber);
+weft_fiber wf_fiber_id(struct wf_fibers *fibers, const struct wf_fiber *fiber);
+/* The record of an id of this runtime, locked; NULL when it is stale. */
+struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fiber id);
+int wf_records_init(struct wf_fibers *fibers);
+void wf_records_term(struct wf_fibers *fibers);
+
+/* fiber/runtimes.c: from an id, or a plain thread, to a runtime. One that was entered cannot end until it is left. */
+int wf_runtimes_add(struct wf_fibers *fibers);
+void wf_runtimes_open(struct wf_fibers *fibers);
+void wf_runtimes_close(struct wf_fibers *fibers);
+void wf_runtimes_remove(struct wf_fibers *fibers);
+/* The runtime of an id, or NULL. */
+struct wf_fibers *wf_runtimes_enter(weft_fiber id);
+/* That runtime if it runs; for NULL the caller's own, or the oldest one. */
+struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted);
+void wf_runtimes_leave(struct wf_fibers *fibers);
+void wf_runtimes_forget_all(void);
+
+/* fiber/switch.c: suspension */
+static inline struct wf_fiber_worker *wf_worker_self(void) {
+    return wf_current_get();
+}
+/* The fiber that calls, or NULL on a plain thread. */
+static inline struct wf_fiber *wf_fiber_self(void) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    return worker ? worker->current : NULL;
+}
+void wf_fiber_park(wf_commit *commit, void *arg);
+void wf_fiber_yield(void);
+/* Makes a parked fiber ready; the caller owns its wake. From any thread. */
+void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber);
+void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_state state);
+void wf_fiber_run(struct wf_worker *worker, struct wf_task *task);
+
+/* fiber/depth.c */
+size_t wf_depth_predict(struct wf_fibers *fibers, weft_fn entry);
+bool wf_depth_wants_sample(struct wf_fiber_processor *processor);
+void wf_depth_record(struct wf_fibers *fibers, weft_fn entry, size_t depth);
+
+/* fiber/panic.c */
+struct wf_try {
+    struct wf_guarded guarded; /* first */
+    struct wf_try *outer;
+    struct wf_deferred *deferred;
+    bool is_leaving;
+    bool is_exit;
+    void *result;
+    char message[160];
+};
+/* Calls fn(arg) as the innermost try; deferred calls have run when it returns 0, or -EOWNERDEAD after a panic. */
+int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(void *arg), void *arg);
+
+void wf_panic_report(struct wf_fiber_worker *worker, struct wf_fiber *fiber, const struct wf_try *attempt);
+
+/* fiber/local.c: runs the destructors of the fiber's variables and frees them. */
+void wf_locals_end(struct wf_stack *stack);
+
+/* fiber/fault.c */
+bool wf_fiber_on_fault(int signal, siginfo_t *info, void *context);
+
+/* fiber/inspect.c */
+void wf_fiber_describe(struct wf_fibers *fibers, const struct wf_fiber *fiber, char *buffer, size_t size);
+
+static inline struct wf_fibers *wf_fibers_of(struct wf_engine *engine) {
+    return engine->owner;
+}
+static inline struct wf_fiber *wf_fiber_of(struct wf_task *task) {
+    return WF_CONTAINER(task, struct wf_fiber, task);
+}
+
+#endif

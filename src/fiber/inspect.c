@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fiber/inspect.c - looking at fibers: lists for scanners and reports.
+ *
+ * A record is copied out under its lock, which pins its generation but not its state. Stack ranges are given only while
+ * the world is stopped: then a fiber that is not running is where it was left, and its saved stack pointer is the lower
+ * end of what it uses, saved registers included.
+ */
+#include "weft/inspect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "fiber/fiber.h"
+#include "os/report.h"
+
+static bool copy_info(struct wf_fibers *fibers, struct wf_fiber *fiber, bool is_stopped, weft_fiber_info *info,
+                      char *name);
+static void copy_stack(struct wf_fiber *fiber, weft_fiber_info *info);
+
+int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *info, void *arg), void *arg) {
+    if (!visit)
+        return -EINVAL;
+    struct wf_fibers *fibers = wf_runtimes_enter_this((struct wf_fibers *)runtime);
+    if (!fibers)
+        return -ESTALE;
+    struct wf_fiber *self = wf_fiber_self();
+    bool is_stopped = self && wf_worker_self()->base.engine == &fibers->engine &&
+                      wf_load_relaxed(&fibers->engine.world_stopper) == &wf_worker_self()->base.world_parker;
+    wf_lock_take(&fibers->records_lock);
+    uint32_t end = fibers->next_index;
+    wf_lock_drop(&fibers->records_lock);
+    int verdict = 0;
+    for (uint32_t i = 0; i < end && verdict == 0; i++) {
+        struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
+        if (wf_load_relaxed(&fiber->state) == WF_FIBER_FREE)
+            continue;
+        weft_fiber_info info;
+        char name[WF_NAME_SIZE];
+        if (copy_info(fibers, fiber, is_stopped, &info, name))
+            verdict = visit(&info, arg);
+    }
+    wf_runtimes_leave(fibers);
+    return verdict;
+}
+
+static bool copy_info(struct wf_fibers *fibers, struct wf_fiber *fiber, bool is_stopped, weft_fiber_info *info,
+                      char *name) {
+    static const uint8_t states[] = {[WF_FIBER_NEW] = WEFT_FIBER_NEW,
+                                     [WF_FIBER_READY] = WEFT_FIBER_READY,
+                                     [WF_FIBER_RUNNING] = WEFT_FIBER_RUNNING,
+                                     [WF_FIBER_PARKED] = WEFT_FIBER_PARKED,
+                                     [WF_FIBER_ENDED] = WEFT_FIBER_ENDED};
+    static const uint8_t priorities[] = {[WF_LANE_HIGH] = WEFT_PRIORITY_HIGH,
+                                         [WF_LANE_NORMAL] = WEFT_PRIORITY_NORMAL,
+                                         [WF_LANE_LOW] = WEFT_PRIORITY_LOW};
+    memset(info, 0, sizeof *info);
+    name[0] = 0;
+    wf_lock_take(&fiber->lock);
+    enum wf_fiber_state state = wf_load_relaxed(&fiber->state);
+    bool exists = state != WF_FIBER_FREE;
+    if (exists) {
+        info->fiber = wf_fiber_id(fibers, fiber);
+        info->parent = (weft_fiber){fiber->parent};
+        info->state = (weft_fiber_state)states[state];
+        info->priority = (weft_priority)priorities[fiber->lane];
+        info->entry = fiber->entry;
+        info->name = name;
+        bool has_stack = state == WF_FIBER_READY || state == WF_FIBER_PARKED || state == WF_FIBER_RUNNING;
+        if (state == WF_FIBER_NEW)
+            info->arg = fiber->value;
+        if (is_stopped && state == WF_FIBER_NEW && fiber->attributes)
+            memcpy(name, fiber->attributes->name, WF_NAME_SIZE);
+        if (is_stopped && has_stack) {
+            memcpy(name, fiber->stack->name, WF_NAME_SIZE);
+            copy_stack(fiber, info);
+        }
+    }
+    wf_lock_drop(&fiber->lock);
+    return exists;
+}
+
+static void copy_stack(struct wf_fiber *fiber, weft_fiber_info *info) {
+    struct wf_stack *stack = fiber->stack;
+    info->arg = stack->arg;
+    info->stack_size = wf_stack_size(stack);
+    info->stack_high = wf_stack_top(stack);
+    info->stack_low = fiber == wf_fiber_self() ? __builtin_frame_address(0) : stack->context.sp;
+}
+
+void wf_fiber_describe(struct wf_fibers *fibers, const struct wf_fiber *fiber, char *buffer, size_t size) {
+    char entry[64];
+    wf_symbol_name((const void *)(uintptr_t)fiber->entry, entry, sizeof entry);
+    const char *name = fiber->stack->name;
+    snprintf(buffer, size, "fiber %llu%s%s%s (%s)", (unsigned long long)wf_fiber_id(fibers, fiber).bits,
+             name[0] ? " \"" : "", name, name[0] ? "\"" : "", entry);
+}
+
+int weft_world_stop(void) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    if (!fiber)
+        return -EPERM;
+    struct wf_worker *worker = &wf_worker_self()->base;
+    if (wf_load_relaxed(&worker->engine->world_stopper) == &worker->world_parker)
+        return -EBUSY;
+    /* Somebody else has it: passing through the loop holds this worker until the world goes on. */
+    while (!wf_world_request(worker)) {
+        worker->processor->countdown = 0;
+        wf_store_relaxed(&worker->processor->attention, 1);
+        wf_fiber_yield();
+        worker = &wf_worker_self()->base;
+    }
+    return 0;
+}
+
+void weft_world_start(void) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    struct wf_worker *worker = fiber ? &wf_worker_self()->base : NULL;
+    if (!worker || wf_load_relaxed(&worker->engine->world_stopper) != &worker->world_parker)
+        wf_fatal("weft_world_start was called by a fiber that has not stopped the world");
+    wf_world_release(worker);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fiber/panic.c - guarded regions: deferred calls, panics, exits.
+ *
+ * Every fiber's body runs inside one wf_try, and every weft_try adds another inside it. A region owns the calls that were
+ * deferred while it was the innermost. It is left by returning, by a panic, by weft_exit or by an exception that nobody
+ * caught; in each case its deferred calls run afterwards, newest first, each guarded by the same region, so that a panic
+ * in one of them replaces the message and the others still run.
+ *
+ * weft_exit leaves all regions, one after another, from the inside.
+ *
+ * A plain thread has regions too (weft_try), but no deferred calls: there is no end of a fiber for them to wait for.
+ */
+#include "weft/panic.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "fiber/fiber.h"
+#include "os/memory.h"
+#include "os/report.h"
+
+struct wf_deferred {
+    struct wf_deferred *next;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+/* Innermost region of a plain thread. Plain threads do not move, so an ordinary thread-local will do. */
+static __thread struct wf_try *thread_trying;
+
+static struct wf_try **innermost_here(void);
+static bool region_ended_badly(struct wf_try *attempt, int end);
+static void run_deferred(struct wf_try *attempt, bool *has_panicked);
+static _Noreturn void leave_region(struct wf_try *attempt);
+
+int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(void *arg), void *arg) {
+    attempt->outer = *innermost;
+    attempt->deferred = NULL;
+    attempt->is_exit = false;
+    attempt->message[0] = 0;
+    *innermost = attempt;
+    bool has_panicked = region_ended_badly(attempt, wf_arch_guarded_call(&attempt->guarded, fn, arg));
+    if (WF_UNLIKELY(attempt->deferred))
+        run_deferred(attempt, &has_panicked);
+    *innermost = attempt->outer;
+    return WF_UNLIKELY(has_panicked) ? -EOWNERDEAD : 0;
+}
+
+static bool region_ended_badly(struct wf_try *attempt, int end) {
+    if (WF_LIKELY(end == WF_GUARDED_RETURNED))
+        return false;
+    if (end == WF_GUARDED_EXCEPTION)
+        wf_guarded_describe(attempt->guarded.exception, attempt->message, sizeof attempt->message);
+    return end == WF_GUARDED_EXCEPTION || !attempt->is_exit;
+}
+
+static void run_deferred(struct wf_try *attempt, bool *has_panicked) {
+    while (attempt->deferred) {
+        struct wf_deferred call = *attempt->deferred;
+        wf_os_free(attempt->deferred);
+        attempt->deferred = call.next;
+        bool was_exit = attempt->is_exit;
+        if (region_ended_badly(attempt, wf_arch_guarded_call(&attempt->guarded, call.fn, call.arg)))
+            *has_panicked = true;
+        attempt->is_exit |= was_exit;
+    }
+}
+
+static struct wf_try **innermost_here(void) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    return fiber ? &fiber->stack->trying : &thread_trying;
+}
+
+int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
+    if (!fn || (!message && size))
+        return -EINVAL;
+    struct wf_try attempt;
+    int error = wf_try_call(&attempt, innermost_here(), fn, arg);
+    if (attempt.is_exit)
+        weft_exit(attempt.result);
+    if (error && size)
+        snprintf(message, size, "%s", attempt.message);
+    return error;
+}
+
+void weft_panic(const char *format, ...) {
+    struct wf_try *attempt = *innermost_here();
+    va_list arguments;
+    va_start(arguments, format);
+    if (!attempt)
+        wf_fatal_list(format, arguments);
+    vsnprintf(attempt->message, sizeof attempt->message, format, arguments);
+    va_end(arguments);
+    attempt->is_exit = false;
+    leave_region(attempt);
+}
+
+void weft_exit(void *result) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    if (!fiber)
+        wf_fatal("weft_exit was called outside a fiber");
+    struct wf_try *attempt = fiber->stack->trying;
+    attempt->is_exit = true;
+    attempt->result = result;
+    leave_region(attempt);
+}
+
+static _Noreturn void leave_region(struct wf_try *attempt) {
+    wf_guarded_leave(&attempt->guarded);
+}
+
+int weft_defer(void (*fn)(void *arg), void *arg) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    if (!fn)
+        return -EINVAL;
+    if (!fiber)
+        return -EPERM;
+    struct wf_deferred *deferred = wf_os_alloc(sizeof *deferred);
+    if (!deferred)
+        return -ENOMEM;
+    struct wf_try *attempt = fiber->stack->trying;
+    *deferred = (struct wf_deferred){.next = attempt->deferred, .fn = fn, .arg = arg};
+    attempt->deferred = deferred;
+    return 0;
+}
+
+int weft_undefer(bool run) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    if (!fiber || !fiber->stack->trying->deferred)
+        return -ENOENT;
+    struct wf_try *attempt = fiber->stack->trying;
+    struct wf_deferred call = *attempt->deferred;
+    wf_os_free(attempt->deferred);
+    attempt->deferred = call.next;
+    if (run)
+        call.fn(call.arg);
+    return 0;
+}
+
+void wf_panic_report(struct wf_fiber_worker *worker, struct wf_fiber *fiber, const struct wf_try *attempt) {
+    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    wf_count_owner(&((struct wf_fiber_processor *)worker->base.processor)->panics, 1);
+    if (fibers->is_quiet)
+        return;
+    char who[160];
+    wf_fiber_describe(fibers, fiber, who, sizeof who);
+    wf_report("panic in %s: %s", who, attempt->message);
+}
+
+void weft_fatal(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    wf_fatal_list(format, arguments);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fiber/runtimes.c - which runtimes run in this process.
+ *
+ * A weft_fiber is a number, and a plain thread has no runtime of its own; so there has to be one table for the process
+ * that leads from a number to a runtime. A plain thread enters a runtime for the length of a call: it cannot end until
+ * the last one has left. Fibers are inside theirs anyway and pass without touching the table.
+ *
+ * One lock for the table; only plain threads, start and stop take it.
+ */
+#include <errno.h>
+
+#include "base/assert.h"
+#include "fiber/fiber.h"
+#include "weft/runtime.h"
+
+struct slot {
+    struct wf_fibers *fibers; /* NULL: free, or about to be */
+    uint64_t age;             /* lower is older */
+    uint32_t users;
+    struct wf_parker *remover;
+    bool is_taken;
+};
+
+_Static_assert(WEFT_RUNTIMES_MAX == 1 << WF_RUNTIME_BITS, "ids have room for every runtime");
+
+static struct wf_lock table_lock;
+static struct slot table[WEFT_RUNTIMES_MAX];
+static uint64_t next_age;
+
+static bool is_own(struct wf_fibers *fibers);
+static struct wf_fibers *enter_slot_locked(struct slot *slot);
+
+/* Gives fibers->runtime its number. Nobody can enter it before wf_runtimes_open. */
+int wf_runtimes_add(struct wf_fibers *fibers) {
+    wf_lock_take(&table_lock);
+    for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
+        if (table[i].is_taken)
+            continue;
+        table[i] = (struct slot){.is_taken = true, .age = next_age++};
+        fibers->runtime = i;
+        wf_lock_drop(&table_lock);
+        return 0;
+    }
+    wf_lock_drop(&table_lock);
+    return -EBUSY;
+}
+
+void wf_runtimes_open(struct wf_fibers *fibers) {
+    wf_lock_take(&table_lock);
+    table[fibers->runtime].fibers = fibers;
+    wf_lock_drop(&table_lock);
+}
+
+/* Nobody enters any more; waits for those who are inside. */
+void wf_runtimes_close(struct wf_fibers *fibers) {
+    struct wf_parker parker = {0};
+    struct slot *slot = &table[fibers->runtime];
+    wf_lock_take(&table_lock);
+    slot->fibers = NULL;
+    bool must_wait = slot->users > 0;
+    slot->remover = &parker;
+    wf_lock_drop(&table_lock);
+    if (must_wait)
+        wf_parker_park(&parker, INT64_MAX);
+}
+
+void wf_runtimes_remove(struct wf_fibers *fibers) {
+    wf_lock_take(&table_lock);
+    table[fibers->runtime] = (struct slot){0};
+    wf_lock_drop(&table_lock);
+}
+
+static bool is_own(struct wf_fibers *fibers) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    return worker && worker->base.engine == &fibers->engine;
+}
+
+static struct wf_fibers *enter_slot_locked(struct slot *slot) {
+    if (slot->fibers)
+        slot->users++;
+    return slot->fibers;
+}
+
+struct wf_fibers *wf_runtimes_enter(weft_fiber id) {
+    uint32_t number = (uint32_t)(id.bits >> WF_INDEX_BITS) & (WEFT_RUNTIMES_MAX - 1);
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (worker && wf_fibers_of(worker->base.engine)->runtime == number)
+        return wf_fibers_of(worker->base.engine);
+    wf_lock_take(&table_lock);
+    struct wf_fibers *fibers = enter_slot_locked(&table[number]);
+    wf_lock_drop(&table_lock);
+    return fibers;
+}
+
+struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (worker && (!wanted || wanted == wf_fibers_of(worker->base.engine)))
+        return wf_fibers_of(worker->base.engine);
+    struct slot *oldest = NULL;
+    wf_lock_take(&table_lock);
+    for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
+        struct slot *slot = &table[i];
+        if (slot->fibers && (wanted ? slot->fibers == wanted : !oldest || slot->age < oldest->age))
+            oldest = slot;
+    }
+    struct wf_fibers *fibers = oldest ? enter_slot_locked(oldest) : NULL;
+    wf_lock_drop(&table_lock);
+    return fibers;
+}
+
+void wf_runtimes_leave(struct wf_fibers *fibers) {
+    if (is_own(fibers))
+        return;
+    struct slot *slot = &table[fibers->runtime];
+    wf_lock_take(&table_lock);
+    if (--slot->users == 0 && slot->remover)
+        wf_parker_unpark(slot->remover);
+    wf_lock_drop(&table_lock);
+}
+
+/* In the child of a fork: nothing of this runs there. */
+void wf_runtimes_forget_all(void) {
+    wf_current_set(NULL);
+    wf_lock_init(&table_lock);
+    for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
+        if (table[i].fibers)
+            wf_os_poll_close(&table[i].fibers->engine.poll);
+        table[i] = (struct slot){0};
+    }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fiber/stack.h - stacks: slots of address space that take memory only where they are touched.
+ *
+ *     slot   low                                                                                  high
+ *            | guard |  ...  grows down, page by page, in place  ...  <- sp | struct wf_stack | colour |
+ *
+ * Slots of one class are cut from slabs of NORESERVE memory and never move or shrink. The header sits in the top page,
+ * together with the first frames, so that a parked shallow fiber costs that one page. Headers are shifted by a colour of
+ * up to 960 bytes: stack tops lie a power of two apart and would all fall into the same cache sets.
+ *
+ * A free slot is *hot* (in a processor's own list, last in first out), *warm* (in the shared list, memory kept) or
+ * *cold* (memory given back). A slot taken from hot costs no system call. Idle workers make warm ones cold, by a
+ * watermark of recent use that decays: see wf_stacks_trim.
+ *
+ * Guards: markers in the page table, or protection up to a budget of mappings, or, beyond it, a canary at the low end
+ * that is looked at whenever the fiber is suspended.
+ */
+#ifndef WF_FIBER_STACK_H
+#define WF_FIBER_STACK_H
+
+#include "arch/context.h"
+#include "base/atomic.h"
+#include "os/memory.h"
+#include "queue/lock.h"
+
+struct wf_fiber;
+struct wf_deferred;
+struct wf_locals;
+struct wf_try;
+
+enum { WF_NAME_SIZE = 32, WF_STACK_CLASSES = 5 };
+
+/* Bytes that a fiber can count on unless it asks for another number. */
+#define WF_STACK_DEFAULT ((size_t)160 * 1024)
+#define WF_STACK_MAX ((size_t)1 << 30)
+
+/* What a started fiber needs besides its record. Belongs to the fiber, or to whoever switches it. */
+struct wf_stack {
+    struct wf_context context;
+    struct wf_fiber *fiber; /* whose stack it is now; NULL when free */
+    struct wf_try *trying;  /* innermost guarded call */
+    struct wf_locals *locals;
+    void *arg;
+    uint64_t fp_control; /* while suspended, when keeps_fp */
+    int saved_errno;
+    uint32_t pins;
+    bool keeps_fp;
+    bool is_sampled;     /* its depth is measured when the fiber ends */
+    char name[WF_NAME_SIZE];
+
+    /* of the slot */
+    struct wf_stack *next; /* in a list of free ones */
+    char *low;             /* lowest usable byte, above the guard */
+    char *slot;            /* lowest byte of the slot */
+    size_t slot_size;
+    uint8_t class_index;   /* WF_STACK_CLASSES: mapped by itself */
+    bool has_canary;
+    bool is_shallow;       /* nothing below the top page has memory */
+};
+
+struct wf_stack_cache {
+    struct wf_stack *hot;
+    uint32_t count;
+};
+
+struct wf_stack_slab {
+    struct wf_stack_slab *next;
+    char *base;
+    size_t bytes;
+    size_t slot_size;
+};
+
+struct wf_stack_class {
+    struct wf_lock lock;
+    struct wf_stack *warm;   /* under lock */
+    uint32_t warm_count;
+    char **cold;             /* under lock: slots without memory; room for every slot of the class */
+    uint32_t cold_count;
+    uint32_t slots;          /* cut so far, guards in place */
+    char *fresh;             /* under lock: uncut part of the newest slab */
+    uint32_t fresh_count;
+    uint32_t peak;           /* under lock: decaying high-water mark of slots out of the shared lists */
+};
+
+struct wf_stacks {
+    struct wf_stack_class classes[WF_STACK_CLASSES];
+    _Atomic(struct wf_stack_slab *) slabs; /* append only; read by the fault handler */
+    struct wf_lock slabs_lock;
+    enum wf_guard guard;
+    _Atomic int64_t guard_budget; /* protection guards that may still be set */
+    size_t page;
+    size_t default_size;
+    uint8_t default_class;
+    _Atomic uint64_t mapped;   /* slots that exist */
+    _Atomic uint64_t trimmed;
+    _Atomic int64_t trim_at;   /* earliest moment of the next trim */
+};
+
+int wf_stacks_init(struct wf_stacks *stacks, size_t default_size);
+/* Every stack has been given back, or is abandoned. */
+void wf_stacks_term(struct wf_stacks *stacks);
+
+/* A stack with at least that many usable bytes (0: the default), with context ready for wf_arch_prepare. NULL: no
+ * memory. cache is the calling processor's. */
+struct wf_stack *wf_stack_take(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size);
+/* Nobody runs on it any more. */
+void wf_stack_give(struct wf_stacks *stacks, struct wf_stack_cache *cache, struct wf_stack *stack);
+
+/* An idle worker's chance to give memory back. Returns when it wants to be called again, or INT64_MAX. */
+int64_t wf_stacks_trim(struct wf_stacks *stacks, struct wf_stack_cache *cache, int64_t now);
+
+/* Where the first frame begins: just below the header, aligned. */
+static inline void *wf_stack_top(struct wf_stack *stack) {
+    return (void *)((uintptr_t)stack & ~(uintptr_t)15);
+}
+
+static inline size_t wf_stack_size(const struct wf_stack *stack) {
+    return (size_t)((const char *)stack - stack->low);
+}
+
+/* The stack whose slot holds the address, in use or not; NULL. is_guard: the address lies in its guard. Safe in a
+ * signal handler. */
+struct wf_stack *wf_stacks_find(struct wf_stacks *stacks, const void *address, bool *is_guard);
+
+/* Drops the memory below the top page. */
+void wf_stack_make_shallow(struct wf_stacks *stacks, struct wf_stack *stack);
+/* Deepest use so far, to a page, of a stack that was shallow when its fiber began. */
+size_t wf_stack_depth(struct wf_stack *stack);
+
+/* Ends the process when the canary of an unguarded stack is gone. */
+void wf_stack_check_canary(struct wf_stack *stack);
+
+/* "marker", "mprotect" or "canary". */
+const char *wf_stacks_guard_name(const struct wf_stacks *stacks);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fiber/switch.c - suspending a fiber and going on with another.
+ *
+ *     fiber A                         fiber B, or the worker's own stack
+ *     park(commit)
+ *       leave = {PARK, A, commit}
+ *       switch  ----------------->    arrive: A's stack is free now
+ *                                       state = parked, commit(A): drops the lock, A can be found
+ *                                     goes on with its own work
+ *
+ * A goes straight to the next local fiber when there is one, and to the worker's loop when there is none. What A wants
+ * done with itself (wait, go to the end of the queue, vanish) is done by whoever arrives, never by A: until the switch
+ * is over A runs on its stack, and another worker that found it would run on it too.
+ *
+ * A fiber that ends and finds a new one next does not switch at all: the new one begins on the same stack.
+ *
+ * The arriving side may be on another thread than the one it left, so the worker is read anew after every switch, and
+ * errno and, for fibers that ask for it, the floating-point control words are carried over.
+ */
+#include <errno.h>
+
+#include "base/assert.h"
+#include "base/point.h"
+#include "fiber/fiber.h"
+#include "os/report.h"
+
+WF_MACHINE_DEFINE(fiber, WF_FIBER_STATES)
+
+static void leave_for_next(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
+static bool enter_task(struct wf_fiber_worker *worker, struct wf_task *task);
+static void put_back(struct wf_fiber_worker *worker, struct wf_task *task);
+static void switch_to(struct wf_fiber_worker *worker, struct wf_context *from, struct wf_fiber *to, bool dies);
+static void arrive(void);
+static void settle_leaver(struct wf_fiber_worker *worker);
+static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
+static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, struct wf_stack *stack);
+static void stack_main(void *opaque);
+static void run_body(struct wf_fiber *fiber);
+
+void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_state state) {
+    WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->state), state);
+    wf_store_relaxed(&fiber->state, (uint8_t)state);
+}
+
+void wf_fiber_park(wf_commit *commit, void *arg) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    struct wf_fiber *fiber = worker->current;
+    wf_count_owner(&worker->base.processor->counters.parks, 1);
+    worker->leave = WF_LEAVE_PARK;
+    worker->leaver = fiber;
+    worker->commit = commit;
+    worker->commit_arg = arg;
+    WF_POINT("park.before_switch");
+    leave_for_next(worker, fiber);
+}
+
+void wf_fiber_yield(void) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    struct wf_fiber *fiber = worker->current;
+    struct wf_processor *processor = worker->base.processor;
+    /* Alone and nothing due: going through the loop would only bring us back. */
+    if (processor->countdown > 0 && !wf_load_relaxed(&processor->attention) &&
+        !wf_processor_has_local_owner(processor)) {
+        processor->countdown--;
+        return;
+    }
+    worker->leave = WF_LEAVE_YIELD;
+    worker->leaver = fiber;
+    leave_for_next(worker, fiber);
+}
+
+void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    wf_fiber_set_state(fiber, WF_FIBER_READY);
+    if (worker && worker->base.engine == &fibers->engine) {
+        wf_count_owner(&worker->base.processor->counters.wakes, 1);
+        wf_processor_ready_owner(worker->base.processor, &fiber->task, true);
+    } else if (fiber->pinned) {
+        wf_engine_submit_pinned_any(&fibers->engine, &fiber->task, fiber->pinned - 1u);
+    } else {
+        wf_engine_submit_any(&fibers->engine, &fiber->task);
+    }
+}
+
+/* The worker's loop found a task: run it, and whatever is local after it, until there is nothing local. */
+void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
+    struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
+    struct wf_fiber *fiber = wf_fiber_of(task);
+    if (!enter_task(worker, task)) { /* here no fiber is being left, so no lock is held */
+        wf_os_free(fiber->attributes);
+        fiber->attributes = NULL;
+        wf_fiber_end(worker, fiber, NULL, -ENOMEM);
+        return;
+    }
+    switch_to(worker, &worker->scheduler, fiber, false);
+    settle_leaver(worker); /* the loop's stack never moves to another thread */
+}
+
+static void leave_for_next(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
+    struct wf_stack *stack = fiber->stack;
+    if (WF_UNLIKELY(stack->has_canary))
+        wf_stack_check_canary(stack);
+    stack->saved_errno = *worker->errno_location;
+    if (WF_UNLIKELY(stack->keeps_fp))
+        stack->fp_control = wf_arch_fp_control_get();
+    struct wf_task *task = wf_processor_pick_owner(worker->base.processor);
+    if (task && !enter_task(worker, task)) {
+        put_back(worker, task);
+        task = NULL;
+    }
+    if (task) {
+        switch_to(worker, &stack->context, wf_fiber_of(task), false);
+    } else {
+        worker->current = NULL;
+        wf_context_switch(&stack->context, &worker->scheduler, false);
+    }
+    arrive();
+}
+
+/* Gets the task ready to be switched to. False when it is new and no stack is to be had. */
+static bool enter_task(struct wf_fiber_worker *worker, struct wf_task *task) {
+    struct wf_fiber *fiber = wf_fiber_of(task);
+    if (wf_load_relaxed(&fiber->state) == WF_FIBER_NEW && !start_fiber(worker, fiber))
+        return false;
+    wf_count_owner(&worker->base.processor->counters.switches, 1);
+    return true;
+}
+
+/* There was no stack for it, and the fiber that is being left may hold the very lock that ending this one takes: the
+ * worker's loop tries again, and ends it if it must. */
+static void put_back(struct wf_fiber_worker *worker, struct wf_task *task) {
+    worker->base.processor->countdown = 0;
+    wf_processor_ready_owner(worker->base.processor, task, true);
+}
+
+static inline __attribute__((always_inline)) void switch_to(struct wf_fiber_worker *worker, struct wf_context *from,
+                                                            struct wf_fiber *to, bool dies) {
+    wf_fiber_set_state(to, WF_FIBER_RUNNING);
+    worker->current = to;
+    wf_context_switch(from, &to->stack->context, dies);
+}
+
+/* First thing after a switch into a fiber that was suspended before. */
+static WF_NOINLINE void arrive(void) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    settle_leaver(worker);
+    struct wf_stack *stack = worker->current->stack;
+    *worker->errno_location = stack->saved_errno;
+    if (WF_UNLIKELY(stack->keeps_fp))
+        wf_arch_fp_control_set(stack->fp_control);
+}
+
+/* The stack that was left is free: do what its fiber wanted done. */
+static void settle_leaver(struct wf_fiber_worker *worker) {
+    struct wf_fiber *leaver = worker->leaver;
+    enum wf_leave leave = worker->leave;
+    worker->leave = WF_LEAVE_NOTHING;
+    worker->leaver = NULL;
+    switch (leave) {
+    case WF_LEAVE_NOTHING:
+        return;
+    case WF_LEAVE_YIELD:
+        wf_fiber_set_state(leaver, WF_FIBER_READY);
+        wf_processor_ready_owner(worker->base.processor, &leaver->task, false);
+        return;
+    case WF_LEAVE_PARK:
+        wf_fiber_set_state(leaver, WF_FIBER_PARKED);
+        WF_POINT("park.before_commit");
+        if (!worker->commit(leaver, worker->commit_arg))
+            wf_fiber_ready(wf_fibers_of(worker->base.engine), leaver);
+        return;
+    case WF_LEAVE_END: {
+        struct wf_stack *stack = worker->left_stack;
+        wf_context_term(&stack->context);
+        wf_stack_give(&wf_fibers_of(worker->base.engine)->stacks,
+                      &((struct wf_fiber_processor *)worker->base.processor)->stacks, stack);
+        return;
+    }
+    }
+}
+
+static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
+    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
+    size_t size = fiber->attributes ? fiber->attributes->stack_size : 0;
+    if (size == 0 && WF_UNLIKELY(wf_load_relaxed(&fibers->deep_entries) > 0))
+        size = wf_depth_predict(fibers, fiber->entry);
+    struct wf_stack *stack = wf_stack_take(&fibers->stacks, &processor->stacks, size);
+    if (WF_UNLIKELY(!stack))
+        return false;
+    wf_context_init(&stack->context, stack->low, (size_t)((char *)wf_stack_top(stack) - stack->low));
+    dress_stack(worker, fiber, stack);
+    stack->context.sp = wf_arch_prepare(wf_stack_top(stack), stack_main, NULL);
+    return true;
+}
+
+/* The stack becomes the fiber's. */
+static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, struct wf_stack *stack) {
+    stack->fiber = fiber;
+    stack->arg = fiber->value;
+    stack->pins = 0;
+    stack->keeps_fp = false;
+    stack->saved_errno = 0;
+    stack->name[0] = 0;
+    struct wf_attributes *attributes = fiber->attributes;
+    if (WF_UNLIKELY(attributes)) {
+        __builtin_memcpy(stack->name, attributes->name, sizeof stack->name);
+        wf_os_free(attributes);
+    }
+    fiber->stack = stack;
+    stack->is_sampled = wf_depth_wants_sample((struct wf_fiber_processor *)worker->base.processor);
+    if (WF_UNLIKELY(stack->is_sampled)) {
+        stack->is_shallow = false;
+        if (stack->trying == NULL) /* nothing of a former fiber is in use below */
+            wf_stack_make_shallow(&wf_fibers_of(worker->base.engine)->stacks, stack);
+        stack->is_sampled = stack->is_shallow;
+    }
+}
+
+/* The first frame of every stack: runs one fiber after another for as long as new ones come next. */
+static void stack_main(void *opaque) {
+    (void)opaque;
+    wf_context_entered();
+    settle_leaver(wf_worker_self());
+    for (;;) {
+        run_body(wf_worker_self()->current);
+        struct wf_fiber_worker *worker = wf_worker_self(); /* maybe another one by now */
+        struct wf_stack *stack = worker->left_stack;
+        worker->current = NULL;
+        struct wf_task *task = wf_processor_pick_owner(worker->base.processor);
+        if (!task) {
+            worker->leave = WF_LEAVE_END;
+            wf_context_switch(&stack->context, &worker->scheduler, true);
+            __builtin_unreachable();
+        }
+        struct wf_fiber *next = wf_fiber_of(task);
+#ifndef WF_TSAN /* there each fiber is a thread of its own to the sanitizer */
+        if (wf_load_relaxed(&next->state) == WF_FIBER_NEW && !next->attributes &&
+            stack->class_index == wf_fibers_of(worker->base.engine)->stacks.default_class) {
+            wf_count_owner(&worker->base.processor->counters.switches, 1);
+            dress_stack(worker, next, stack);
+            wf_fiber_set_state(next, WF_FIBER_RUNNING);
+            worker->current = next;
+            *worker->errno_location = 0;
+            continue;
+        }
+#endif
+        worker->leave = WF_LEAVE_END;
+        if (!enter_task(worker, task)) {
+            put_back(worker, task);
+            wf_context_switch(&stack->context, &worker->scheduler, true);
+            __builtin_unreachable();
+        }
+        switch_to(worker, &stack->context, next, true);
+        __builtin_unreachable();
+    }
+}
+
+struct body {
+    struct wf_fiber *fiber;
+    void *result;
+};
+
+static void call_entry(void *opaque) {
+    struct body *body = opaque;
+    body->result = body->fiber->entry(body->fiber->stack->arg);
+}
+
+/* From the fiber's first instruction to the moment when its joiner knows. Leaves its stack in worker->left_stack. */
+static void run_body(struct wf_fiber *fiber) {
+    struct wf_stack *stack = fiber->stack;
+    struct body body = {.fiber = fiber};
+    struct wf_try attempt;
+    wf_context_acquire(fiber);
+    int error = wf_try_call(&attempt, &stack->trying, call_entry, &body);
+    if (WF_UNLIKELY(stack->locals))
+        wf_locals_end(stack);
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (WF_UNLIKELY(!worker))
+        wf_fatal("a fiber function returned in a process that was forked from a running runtime");
+    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    if (WF_UNLIKELY(error))
+        wf_panic_report(worker, fiber, &attempt);
+    fiber->pinned = 0;
+    if (WF_UNLIKELY(stack->is_sampled))
+        wf_depth_record(fibers, fiber->entry, wf_stack_depth(stack));
+    worker->left_stack = stack;
+    void *result = attempt.is_exit ? attempt.result : body.result;
+    wf_fiber_end(worker, fiber, error ? NULL : result, error);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * os/futex.c - sleeping on a word.
+ *
+ * Private futexes, absolute monotonic deadlines (FUTEX_WAIT_BITSET), so a wait that is interrupted and taken up again
+ * does not drift.
+ */
+#include "os/futex.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/fault.h"
+
+int wf_os_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t deadline_ns) {
+    int fault = wf_fault(WF_CALL_FUTEX_WAIT);
+    if (fault)
+        return fault;
+    struct timespec deadline = {.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000};
+    struct timespec *limit = deadline_ns == INT64_MAX ? NULL : &deadline;
+    long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, limit, NULL, FUTEX_BITSET_MATCH_ANY);
+    if (result == 0 || errno == EAGAIN)
+        return 0;
+    return errno == ETIMEDOUT ? -ETIMEDOUT : -EINTR;
+}
+
+void wf_os_futex_wake(_Atomic uint32_t *word, int count) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}

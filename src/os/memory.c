@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * os/memory.c - blocks, mappings, guards.
+ *
+ * Guards: on Linux 6.13 and later MADV_GUARD_INSTALL marks pages in the page table and costs no mapping, so a million
+ * guarded stacks live in a handful of mappings. Older kernels get mprotect, which splits the mapping: each guard then
+ * costs two of the vm.max_map_count the process may have (65,530 by default).
+ */
+#include "os/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/atomic.h"
+#include "os/fault.h"
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#define MADV_GUARD_REMOVE 103
+#endif
+
+static _Atomic int64_t live_blocks;
+static _Atomic int64_t mapped_bytes;
+
+void *wf_os_alloc(size_t bytes) {
+    if (wf_fault(WF_CALL_ALLOC))
+        return NULL;
+    void *block = calloc(1, bytes);
+    if (block)
+        wf_fetch_add_relaxed(&live_blocks, 1);
+    return block;
+}
+
+void *wf_os_alloc_aligned(size_t alignment, size_t bytes) {
+    WF_ASSERT(alignment >= sizeof(void *));
+    if (wf_fault(WF_CALL_ALLOC))
+        return NULL;
+    size_t rounded = (bytes + alignment - 1) & ~(alignment - 1);
+    void *block = aligned_alloc(alignment, rounded);
+    if (!block)
+        return NULL;
+    memset(block, 0, rounded);
+    wf_fetch_add_relaxed(&live_blocks, 1);
+    return block;
+}
+
+void wf_os_free(void *block) {
+    if (!block)
+        return;
+    wf_fetch_sub_relaxed(&live_blocks, 1);
+    free(block);
+}
+
+int wf_os_map(size_t bytes, void **out) {
+    if (wf_fault(WF_CALL_MMAP))
+        return -ENOMEM;
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return -ENOMEM;
+    /* A huge page under a stack would make one touched page cost two megabytes. Advice only: failure is harmless. */
+    (void)madvise(base, bytes, MADV_NOHUGEPAGE);
+    wf_fetch_add_relaxed(&mapped_bytes, (int64_t)bytes);
+    *out = base;
+    return 0;
+}
+
+void wf_os_unmap(void *base, size_t bytes) {
+    int failed = munmap(base, bytes);
+    WF_CHECK(failed == 0);
+    wf_fetch_sub_relaxed(&mapped_bytes, (int64_t)bytes);
+}
+
+enum wf_guard wf_os_guard_probe(void) {
+    void *base;
+    if (wf_os_map(wf_os_page_size(), &base) != 0)
+        return WF_GUARD_PROTECT;
+    int failed = wf_os_guard_install(base, wf_os_page_size(), WF_GUARD_MARKER);
+    wf_os_unmap(base, wf_os_page_size());
+    return failed ? WF_GUARD_PROTECT : WF_GUARD_MARKER;
+}
+
+int wf_os_guard_install(void *base, size_t bytes, enum wf_guard kind) {
+    int fault = wf_fault(WF_CALL_GUARD);
+    if (fault)
+        return fault;
+    if (kind == WF_GUARD_NONE)
+        return 0;
+    int failed = kind == WF_GUARD_MARKER ? madvise(base, bytes, MADV_GUARD_INSTALL) : mprotect(base, bytes, PROT_NONE);
+    return failed ? -errno : 0;
+}
+
+int wf_os_guard_remove(void *base, size_t bytes, enum wf_guard kind) {
+    if (kind == WF_GUARD_NONE)
+        return 0;
+    int failed = kind == WF_GUARD_MARKER ? madvise(base, bytes, MADV_GUARD_REMOVE)
+                                         : mprotect(base, bytes, PROT_READ | PROT_WRITE);
+    return failed ? -errno : 0;
+}
+
+int wf_os_discard(void *base, size_t bytes) {
+    int fault = wf_fault(WF_CALL_DISCARD);
+    if (fault)
+        return fault;
+    return madvise(base, bytes, MADV_DONTNEED) ? -errno : 0;
+}
+
+size_t wf_os_first_resident(void *base, size_t bytes) {
+    unsigned char resident[256];
+    size_t page = wf_os_page_size();
+    for (size_t at = 0; at < bytes;) {
+        size_t part = bytes - at < sizeof resident * page ? bytes - at : sizeof resident * page;
+        if (mincore((char *)base + at, part, resident) != 0)
+            return bytes;
+        for (size_t i = 0; i < part / page; i++)
+            if (resident[i] & 1)
+                return at + i * page;
+        at += part;
+    }
+    return bytes;
+}
+
+size_t wf_os_page_size(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+int64_t wf_os_live_blocks(void) {
+    return wf_load_relaxed(&live_blocks);
+}
+
+int64_t wf_os_mapped_bytes(void) {
+    return wf_load_relaxed(&mapped_bytes);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * os/report.h - words on standard error from any state of the process: fatal messages, backtraces, names of functions.
+ *
+ * Everything here works inside a signal handler and on a small stack: no allocation, no stdio, no locks of our own.
+ */
+#ifndef WF_OS_REPORT_H
+#define WF_OS_REPORT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* One write of "weft: " and the formatted line (cut at 511 bytes). */
+void wf_report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void wf_report_list(const char *format, va_list arguments);
+
+/* Reports "fatal: ..." and aborts. */
+_Noreturn void wf_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void wf_fatal_list(const char *format, va_list arguments);
+
+/* Name of the function that holds the address, from the symbol table of its file, static functions included; else
+ * "file+0xoffset". Always terminated. */
+void wf_symbol_name(const void *address, char *buffer, size_t size);
+
+/* Reports the calling stack, at most limit frames, one a line. In a signal handler it goes on into the interrupted
+ * code. */
+void wf_report_backtrace(int limit);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * os/signal.c - fault handlers, counted, with the program's own ones behind them.
+ *
+ * A fault that is not ours goes to the handler that was installed before: called if it is a function, and for the
+ * default action the disposition is put back and the handler returns, so that the instruction faults again and the
+ * process ends as it would have without weft, core file and all.
+ *
+ * The mutable state here is the process's signal dispositions mirrored; guarded by a pthread mutex that only start and
+ * stop take. The handler itself reads words that are written before it is installed.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "os/signal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "base/assert.h"
+#include "os/fault.h"
+
+struct slot {
+    int signal;
+    int users;
+    struct sigaction before;
+};
+
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct slot slots[] = {{.signal = SIGSEGV}, {.signal = SIGBUS}, {.signal = SIGFPE}};
+static wf_fault_handler *fault_handler;
+
+static int slot_install(struct slot *slot);
+static void slot_remove(struct slot *slot);
+static void on_fault(int signal, siginfo_t *info, void *context);
+
+int wf_os_faults_install(wf_fault_handler *handler, bool with_fpe) {
+    int count = with_fpe ? 3 : 2;
+    int error = 0;
+    pthread_mutex_lock(&slots_lock);
+    WF_ASSERT(!fault_handler || fault_handler == handler);
+    fault_handler = handler;
+    for (int i = 0; i < count && !error; i++) {
+        error = slot_install(&slots[i]);
+        for (int k = i - 1; error && k >= 0; k--)
+            slot_remove(&slots[k]);
+    }
+    pthread_mutex_unlock(&slots_lock);
+    return error;
+}
+
+void wf_os_faults_remove(bool with_fpe) {
+    pthread_mutex_lock(&slots_lock);
+    for (int i = 0; i < (with_fpe ? 3 : 2); i++)
+        slot_remove(&slots[i]);
+    pthread_mutex_unlock(&slots_lock);
+}
+
+static int slot_install(struct slot *slot) {
+    if (slot->users == 0) {
+        int fault = wf_fault(WF_CALL_SIGACTION);
+        if (fault)
+            return fault;
+        struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        sigemptyset(&action.sa_mask);
+        if (sigaction(slot->signal, &action, &slot->before) != 0)
+            return -errno;
+    }
+    slot->users++;
+    return 0;
+}
+
+static void slot_remove(struct slot *slot) {
+    WF_ASSERT(slot->users > 0);
+    if (--slot->users > 0)
+        return;
+    struct sigaction now;
+    /* A program that put its own handler over ours keeps it. */
+    if (sigaction(slot->signal, NULL, &now) == 0 && now.sa_sigaction == on_fault)
+        sigaction(slot->signal, &slot->before, NULL);
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context) {
+    if (fault_handler(signal, info, context))
+        return;
+    struct slot *slot = slots;
+    while (slot->signal != signal)
+        slot++;
+    struct sigaction *before = &slot->before;
+    if (before->sa_flags & SA_SIGINFO) {
+        before->sa_sigaction(signal, info, context);
+    } else if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
+        struct sigaction standard = {.sa_handler = SIG_DFL};
+        sigaction(signal, &standard, NULL);
+    } else {
+        before->sa_handler(signal);
+    }
+}
+
+int wf_os_altstack_install(void *memory, bool *installed) {
+    stack_t present;
+    *installed = false;
+    int fault = wf_fault(WF_CALL_SIGALTSTACK);
+    if (fault)
+        return fault;
+    if (sigaltstack(NULL, &present) != 0)
+        return -errno;
+    if (!(present.ss_flags & SS_DISABLE))
+        return 0;
+    stack_t wanted = {.ss_sp = memory, .ss_size = WF_ALTSTACK_SIZE};
+    if (sigaltstack(&wanted, NULL) != 0)
+        return -errno;
+    *installed = true;
+    return 0;
+}
+
+void wf_os_altstack_remove(void) {
+    stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+}
+
+void *wf_os_context_stack(void *context) {
+    const ucontext_t *user = context;
+#if defined(__x86_64__)
+    return (void *)user->uc_mcontext.gregs[REG_RSP];
+#else
+    return (void *)user->uc_mcontext.sp;
+#endif
+}
+
+void wf_os_context_call(void *context, void (*fn)(void *arg), void *arg) {
+    ucontext_t *user = context;
+#if defined(__x86_64__)
+    greg_t *registers = user->uc_mcontext.gregs;
+    /* Below the red zone, aligned as after a call, with the place of the fault as return address for backtraces. */
+    uintptr_t stack = ((uintptr_t)registers[REG_RSP] - 128 - 64) & ~(uintptr_t)15;
+    stack -= sizeof(uintptr_t);
+    *(uintptr_t *)stack = (uintptr_t)registers[REG_RIP];
+    registers[REG_RSP] = (greg_t)stack;
+    registers[REG_RDI] = (greg_t)(uintptr_t)arg;
+    registers[REG_RIP] = (greg_t)(uintptr_t)fn;
+#else
+    user->uc_mcontext.sp = (user->uc_mcontext.sp - 128) & ~(unsigned long long)15;
+    user->uc_mcontext.regs[30] = user->uc_mcontext.pc;
+    user->uc_mcontext.regs[0] = (unsigned long long)(uintptr_t)arg;
+    user->uc_mcontext.pc = (unsigned long long)(uintptr_t)fn;
+#endif
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * os/signal.h - the handler of faults and the alternate stacks that it runs on.
+ *
+ * Signal dispositions belong to the process, not to a runtime: they are counted here, installed by the first runtime
+ * that wants them and put back by the last.
+ */
+#ifndef WF_OS_SIGNAL_H
+#define WF_OS_SIGNAL_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { WF_ALTSTACK_SIZE = 64 * 1024 };
+
+/* Called on the alternate stack of the faulting thread. Returns true when it has dealt with the fault and the
+ * interrupted code may go on with the context it left; false hands the fault to whoever was there before. */
+typedef bool wf_fault_handler(int signal, siginfo_t *info, void *context);
+
+/* Installs the handler for SIGSEGV and SIGBUS (and SIGFPE when with_fpe is set), or counts one more user of it. Every
+ * user passes the same function. Returns 0 or a negative error. */
+int wf_os_faults_install(wf_fault_handler *handler, bool with_fpe);
+void wf_os_faults_remove(bool with_fpe);
+
+/* Gives the calling thread an alternate stack, unless it has one already. memory is WF_ALTSTACK_SIZE bytes that stay
+ * until wf_os_altstack_remove. installed tells which case it was. Returns 0 or a negative error. */
+int wf_os_altstack_install(void *memory, bool *installed);
+void wf_os_altstack_remove(void);
+
+/* Stack pointer of the interrupted code, and a change of it so that it goes on in fn(arg) on the same stack. */
+void *wf_os_context_stack(void *context);
+void wf_os_context_call(void *context, void (*fn)(void *arg), void *arg);
+
+#endif

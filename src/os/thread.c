@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * os/thread.c - threads.
+ *
+ * Worker threads block asynchronous signals, so that those go to the program's own threads; the thread that called
+ * weft_run keeps the mask that the program gave it.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "os/thread.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "os/fault.h"
+#include "os/memory.h"
+
+struct start {
+    void (*fn)(void *arg);
+    void *arg;
+    char name[16];
+};
+
+static void *thread_main(void *opaque);
+
+int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)(void *arg), void *arg) {
+    int fault = wf_fault(WF_CALL_THREAD);
+    if (fault)
+        return fault;
+    struct start *start = wf_os_alloc(sizeof *start);
+    if (!start)
+        return -ENOMEM;
+    start->fn = fn;
+    start->arg = arg;
+    strncpy(start->name, name, sizeof start->name - 1);
+
+    sigset_t blocked;
+    sigset_t before;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGBUS);
+    sigdelset(&blocked, SIGFPE);
+    sigdelset(&blocked, SIGILL);
+    sigdelset(&blocked, SIGTRAP);
+    sigdelset(&blocked, SIGABRT);
+    sigdelset(&blocked, SIGPROF);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int error = pthread_create(&thread->handle, NULL, thread_main, start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        wf_os_free(start);
+    return -error;
+}
+
+static void *thread_main(void *opaque) {
+    struct start start = *(struct start *)opaque;
+    wf_os_free(opaque);
+    pthread_setname_np(pthread_self(), start.name);
+    start.fn(start.arg);
+    return NULL;
+}
+
+void wf_os_thread_join(struct wf_os_thread *thread) {
+    int error = pthread_join(thread->handle, NULL);
+    WF_CHECK(error == 0);
+}
+
+void wf_os_thread_exact_timers(void) {
+    (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+}
+
+int wf_os_thread_stack(void **low, size_t *size) {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return -ENOMEM;
+    int error = pthread_attr_getstack(&attributes, low, size);
+    pthread_attr_destroy(&attributes);
+    return -error;
+}
+
+int64_t wf_os_thread_id(void) {
+    return syscall(SYS_gettid);
+}
+
+void wf_os_thread_yield(void) {
+    sched_yield();
+}
+
+WF_NOINLINE int *wf_os_errno_location(void) {
+    int *location = &errno;
+    __asm__ volatile("" : "+r"(location));
+    return location;
+}
+
+int wf_os_processors(void) {
+    int fault = wf_fault(WF_CALL_AFFINITY);
+    if (fault)
+        return fault;
+    for (int size = 1024; size <= 1 << 16; size *= 4) { /* machines with more processors than a cpu_set_t names */
+        cpu_set_t *set = CPU_ALLOC(size);
+        if (!set)
+            return -ENOMEM;
+        int failed = sched_getaffinity(0, CPU_ALLOC_SIZE(size), set);
+        int count = failed ? 0 : CPU_COUNT_S(CPU_ALLOC_SIZE(size), set);
+        CPU_FREE(set);
+        if (count > 0)
+            return count;
+    }
+    return -EINVAL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * os/thread.h - operating system threads and what belongs to one of them.
+ *
+ * Used by the engine for its workers. Nothing here knows fibers.
+ */
+#ifndef WF_OS_THREAD_H
+#define WF_OS_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wf_os_thread {
+    pthread_t handle;
+};
+
+/* Starts a thread that runs fn(arg), with all signals blocked except the synchronous ones. The name is cut at 15 bytes.
+ * Returns 0, -EAGAIN or -ENOMEM. */
+int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)(void *arg), void *arg);
+/* Waits for its end. */
+void wf_os_thread_join(struct wf_os_thread *thread);
+
+/* Asks for timers as exact as the system has them: the default slack of 50 us is longer than a hundred switches. */
+void wf_os_thread_exact_timers(void);
+
+/* Lowest address and size of the calling thread's own stack. Returns 0 or -ENOMEM. */
+int wf_os_thread_stack(void **low, size_t *size);
+
+/* Kernel id of the calling thread. */
+int64_t wf_os_thread_id(void);
+void wf_os_thread_yield(void);
+
+/* Where errno of the calling thread lives. A real call each time: compilers believe that the address never changes
+ * within a function, which is false for a fiber. */
+int *wf_os_errno_location(void);
+
+/* Processors that this process may use, by its affinity mask; at least 1. Returns a negative error when it cannot be
+ * learnt. */
+int wf_os_processors(void);
+
+#endif

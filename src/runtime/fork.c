@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * runtime/fork.c - the child of a fork has no runtime.
+ *
+ * Only the thread that called fork exists in the child. Whatever the other workers held or ran is frozen in an unknown
+ * state, so the child forgets all runtimes: its thread is a plain one from then on, descriptors of the pollers are closed
+ * (the parent's are another copy), and weft_run starts afresh. The memory of the parent's runtimes is not given back.
+ */
+#include <errno.h>
+#include <pthread.h>
+
+#include "os/fault.h"
+#include "runtime/runtime.h"
+
+static pthread_mutex_t prepare_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_prepared;
+
+int wf_fork_prepare(void) {
+    int error = 0;
+    pthread_mutex_lock(&prepare_lock);
+    if (!is_prepared) {
+        error = wf_fault(WF_CALL_ATFORK);
+        if (!error)
+            error = -pthread_atfork(NULL, NULL, wf_runtimes_forget_all);
+        is_prepared = error == 0;
+    }
+    pthread_mutex_unlock(&prepare_lock);
+    return error;
+}

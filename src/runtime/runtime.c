@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * runtime/runtime.c - start, run, stop.
+ *
+ * Start: options, a number in the table of runtimes, fibers (stacks, records, engine), fault handlers, then the first
+ * fiber is spawned and the engine runs on the calling thread. Stop is the reverse. Each step that fails undoes those
+ * before it.
+ *
+ * The end comes when the first fiber has ended and, unless it abandons the others, nothing is alive: the last worker that
+ * parks finds that out (sched/sleep.c). Then plain threads that are inside leave, and only then anything is freed.
+ */
+#include "runtime/runtime.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "os/memory.h"
+#include "os/report.h"
+#include "os/signal.h"
+#include "wait/join.h"
+
+static int runtime_start(weft_runtime *runtime, const weft_options *options);
+static void runtime_stop(weft_runtime *runtime);
+static void *run_first(void *opaque);
+static void *watch_first(void *opaque);
+
+int weft_run(const weft_options *given, int (*first)(void *arg), void *arg) {
+    weft_options options;
+    if (!first)
+        return -EINVAL;
+    if (wf_worker_self())
+        return -EDEADLK;
+    int error = wf_options_resolve(given, &options);
+    if (error)
+        return error;
+    weft_runtime *runtime = wf_os_alloc_aligned(64, sizeof *runtime);
+    if (!runtime)
+        return -ENOMEM;
+    runtime->first = first;
+    runtime->first_arg = arg;
+    runtime->abandons = options.abandon;
+    error = runtime_start(runtime, &options);
+    if (!error) {
+        error = wf_engine_run(&runtime->fibers.engine);
+        runtime_stop(runtime);
+    }
+    int outcome = error ? error : runtime->outcome;
+    wf_os_free(runtime);
+    return outcome;
+}
+
+static int runtime_start(weft_runtime *runtime, const weft_options *options) {
+    struct wf_fibers *fibers = &runtime->fibers;
+    int error = wf_fork_prepare();
+    if (error)
+        return error;
+    error = wf_runtimes_add(fibers);
+    if (error)
+        return error;
+    error = wf_fibers_init(fibers, options->workers, options->stack_size, options->max_fibers, options->seed,
+                           fibers->runtime);
+    if (error)
+        goto remove;
+    fibers->is_quiet = options->quiet;
+    fibers->fault_panics = options->fault_panics;
+    fibers->on_end = wf_join_deliver;
+    runtime->handles_faults = !options->no_fault_report || options->fault_panics;
+    if (runtime->handles_faults) {
+        error = wf_os_faults_install(wf_fiber_on_fault, options->fault_panics);
+        if (error)
+            goto term;
+    }
+    error = wf_fiber_spawn(fibers, NULL, watch_first, runtime, true, NULL);
+    if (error)
+        goto remove_faults;
+    wf_runtimes_open(fibers);
+    return 0;
+
+remove_faults:
+    if (runtime->handles_faults)
+        wf_os_faults_remove(options->fault_panics);
+term:
+    wf_fibers_term(fibers);
+remove:
+    wf_runtimes_remove(fibers);
+    return error;
+}
+
+static void runtime_stop(weft_runtime *runtime) {
+    struct wf_fibers *fibers = &runtime->fibers;
+    if (runtime->abandons)
+        wf_join_abandon(fibers);
+    wf_runtimes_close(fibers);
+    if (runtime->handles_faults)
+        wf_os_faults_remove(fibers->fault_panics);
+    wf_fibers_term(fibers);
+    wf_runtimes_remove(fibers);
+}
+
+/* Waits for the first fiber, so that its panic is seen, and lets the runtime end. */
+static void *watch_first(void *opaque) {
+    weft_runtime *runtime = opaque;
+    weft_fiber fiber;
+    void *result = NULL;
+    int error = wf_fiber_spawn(&runtime->fibers, NULL, run_first, runtime, false, &fiber);
+    if (!error)
+        error = weft_join(fiber, &result, WEFT_NEVER);
+    runtime->outcome = error ? error : (int)(intptr_t)result;
+    if (runtime->abandons)
+        wf_engine_stop(&runtime->fibers.engine);
+    else
+        wf_engine_drain(&runtime->fibers.engine);
+    return NULL;
+}
+
+static void *run_first(void *opaque) {
+    weft_runtime *runtime = opaque;
+    return (void *)(intptr_t)runtime->first(runtime->first_arg);
+}
+
+weft_runtime *weft_runtime_self(void) {
+    struct wf_fibers *fibers = wf_runtimes_enter_this(NULL);
+    if (fibers)
+        wf_runtimes_leave(fibers);
+    return (weft_runtime *)fibers;
+}
+
+const char *weft_version(void) {
+    return WEFT_VERSION_STRING;
+}

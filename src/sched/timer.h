@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sched/timer.h - timers of one processor.
+ *
+ * A heap keyed (deadline, sequence) under a lock of its own. The processor's worker arms timers here; anybody may take
+ * one back, and an idle worker may fire what is due on a busy processor ("stealing" a timer: it stays in its heap until
+ * it fires, only the hand that fires it changes).
+ *
+ *     outside --arm--> in the heap --fire--> outside        whoever takes it out of the heap, under the lock, owns what
+ *                            `------cancel--> outside       follows: firing and cancelling exclude each other
+ *
+ * The node is the owner's memory, usually on the stack of the fiber that waits. fire runs under the lock, so a cancel
+ * that returns has also waited for a fire in progress: the node may go at once.
+ *
+ * Lock order: timers, then whatever lock fire takes. So nobody may arm or cancel while holding such a lock.
+ */
+#ifndef WF_SCHED_TIMER_H
+#define WF_SCHED_TIMER_H
+
+#include "base/heap.h"
+#include "base/task.h"
+#include "queue/lock.h"
+
+struct wf_timers {
+    struct wf_lock lock;
+    _Atomic int64_t earliest; /* deadline of the first one, or INT64_MAX; written under lock, read by anybody */
+    struct wf_heap heap;      /* under lock */
+    uint64_t sequence;        /* under lock */
+    _Atomic uint64_t armed;   /* counters, written under lock */
+    _Atomic uint64_t fired;
+    _Atomic uint64_t cancelled;
+};
+
+struct wf_timer {
+    struct wf_heap_node node;
+    struct wf_timers *home;
+    /* The deadline has passed. Returns the task that is to run now, or NULL. Under the lock: short, never blocks. */
+    struct wf_task *(*fire)(struct wf_timer *timer);
+};
+
+void wf_timers_init(struct wf_timers *timers);
+void wf_timers_term(struct wf_timers *timers);
+
+/* Puts the timer in and leaves the lock held, for an owner that parks and drops it once its stack is left. Returns 0, or
+ * -ENOMEM with the lock free. */
+int wf_timers_arm_locked(struct wf_timers *timers, struct wf_timer *timer, int64_t deadline_ns);
+/* The same with the lock free afterwards. */
+int wf_timers_arm(struct wf_timers *timers, struct wf_timer *timer, int64_t deadline_ns);
+/* True when it was taken out; false when it had fired. */
+bool wf_timers_cancel(struct wf_timer *timer);
+/* Fires whatever is due and appends the tasks to *ready, in order. Returns the number of timers fired. */
+uint32_t wf_timers_fire(struct wf_timers *timers, int64_t now, struct wf_chain *ready);
+
+static inline int64_t wf_timers_earliest(struct wf_timers *timers) {
+    return wf_load_relaxed(&timers->earliest);
+}
+
+#endif

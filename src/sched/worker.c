@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sched/worker.c - the worker's loop: find a task, run it, and sleep when there is none.
+ *
+ *     loop:  hold if the world is stopped; end if the engine is stopping
+ *            serve     timers that are due; every so often the shared queue or a lower lane first
+ *            pick      what is local
+ *            share     a batch from the injection queue
+ *            search    other processors: rings, due timers, a next slot that has gone stale
+ *            sleep     (sched/sleep.c)
+ *
+ * At most one worker searches at a time. A searcher that finds something and was the last one wakes the next before it
+ * runs what it found, so a burst wakes all workers, one after another, and a steady load none.
+ *
+ * A next slot is stale when its owner has not switched tasks since the thief first saw it, STALE_ROUNDS rounds ago
+ * (some microseconds): then the owner computes, and its next task is better off here.
+ *
+ * Known cost: a worker spins for SEARCH_ROUNDS rounds, about 10 us, before it sleeps, but only while another worker is
+ * awake; that is less than the wake-up which it may save.
+ */
+#include "base/assert.h"
+#include "base/point.h"
+#include "os/clock.h"
+#include "sched/engine.h"
+
+/* 61: a prime, so that looking elsewhere does not fall into step with batches of a power of two. */
+enum { ALLOWANCE = 61, VISIT_NS = 50000 };
+enum { SEARCH_ROUNDS = 64, STALE_ROUNDS = 16, ROUND_RELAX = 8, SHARE_BATCH = 128, BACKOFF_MAX = 1023 };
+
+struct stale_watch {
+    struct wf_processor *processor;
+    struct wf_task *task;
+    uint64_t switches;
+    int since;
+};
+
+static struct wf_task *worker_next(struct wf_worker *worker);
+static struct wf_task *worker_look(struct wf_worker *worker);
+static void worker_hold(struct wf_worker *worker);
+static struct wf_task *worker_serve(struct wf_worker *worker);
+static void set_allowance(struct wf_processor *processor, int64_t now);
+static void fire_timers(struct wf_worker *worker, struct wf_processor *processor, int64_t now);
+static struct wf_task *worker_share(struct wf_worker *worker, size_t max);
+static struct wf_task *worker_search(struct wf_worker *worker);
+static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch *watch, int round);
+static struct wf_task *steal_ring(struct wf_worker *worker, struct wf_processor *victim);
+static struct wf_task *steal_next(struct wf_worker *worker, struct wf_processor *victim, struct stale_watch *watch,
+                                  int round);
+
+void wf_worker_loop(struct wf_worker *worker) {
+    struct wf_task *task;
+    while ((task = worker_next(worker)))
+        worker->engine->policy->run(worker, task);
+}
+
+static struct wf_task *worker_next(struct wf_worker *worker) {
+    struct wf_engine *engine = worker->engine;
+    for (;;) {
+        if (wf_load_relaxed(&worker->processor->attention))
+            worker_hold(worker);
+        if (wf_load_acquire(&engine->is_stopping))
+            return NULL;
+        struct wf_task *task = worker_look(worker);
+        if (task) {
+            if (worker->is_searching) {
+                worker->is_searching = false;
+                if (wf_idle_search_end(&engine->idle))
+                    wf_engine_notify_any(engine);
+            }
+            if (worker->processor->is_uncovered)
+                wf_worker_cover_timers(worker);
+            return task;
+        }
+        wf_worker_sleep(worker);
+    }
+}
+
+static struct wf_task *worker_look(struct wf_worker *worker) {
+    struct wf_processor *processor = worker->processor;
+    struct wf_task *task = worker_serve(worker);
+    if (!task)
+        task = wf_processor_pick_owner(processor);
+    if (!task)
+        task = worker_share(worker, SHARE_BATCH);
+    if (!task && worker->engine->count > 1)
+        task = worker_search(worker);
+    return task;
+}
+
+/* Somebody set the attention flag: for a stopped world, for the end, or for no reason any more. */
+static void worker_hold(struct wf_worker *worker) {
+    wf_store_seq_cst(&worker->processor->attention, 0);
+    if (!wf_load_seq_cst(&worker->engine->world_requested))
+        return;
+    wf_world_rest(worker);
+    wf_world_resume(worker);
+}
+
+static struct wf_task *worker_serve(struct wf_worker *worker) {
+    struct wf_processor *processor = worker->processor;
+    if (wf_timers_earliest(&processor->timers) != WF_NEVER) {
+        int64_t now = wf_os_now();
+        set_allowance(processor, now);
+        fire_timers(worker, processor, now);
+    } else {
+        processor->visited_ns = 0;
+        processor->allowance = ALLOWANCE;
+    }
+    processor->countdown = processor->allowance;
+    switch (processor->rounds++ % 4) { /* most visits are for the shared queue */
+    case 0:
+        return wf_ring_pop_owner(&processor->lanes[WF_LANE_LOW]);
+    case 1:
+        return wf_ring_pop_owner(&processor->lanes[WF_LANE_NORMAL]);
+    default:
+        return worker_share(worker, 1);
+    }
+}
+
+/* With timers armed the clock is to be read about every VISIT_NS: so many picks as took that long last time. */
+static void set_allowance(struct wf_processor *processor, int64_t now) {
+    int64_t picks = (int64_t)processor->allowance - processor->countdown;
+    int64_t elapsed = now - processor->visited_ns;
+    if (processor->visited_ns == 0 || elapsed <= 0 || picks <= 0)
+        processor->allowance = ALLOWANCE;
+    else if (elapsed / picks >= VISIT_NS)
+        processor->allowance = 1;
+    else
+        processor->allowance = VISIT_NS * picks / elapsed < ALLOWANCE ? (uint32_t)(VISIT_NS * picks / elapsed) : ALLOWANCE;
+    processor->visited_ns = now;
+}
+
+static void fire_timers(struct wf_worker *worker, struct wf_processor *processor, int64_t now) {
+    if (wf_timers_earliest(&processor->timers) > now)
+        return;
+    struct wf_chain ready = {0};
+    wf_timers_fire(&processor->timers, now, &ready);
+    struct wf_task *task;
+    while ((task = wf_chain_take_first(&ready))) {
+        wf_count_owner(&worker->processor->counters.wakes, 1);
+        wf_processor_ready_owner(worker->processor, task, false);
+    }
+}
+
+static struct wf_task *worker_share(struct wf_worker *worker, size_t max) {
+    struct wf_processor *processor = worker->processor;
+    struct wf_engine *engine = worker->engine;
+    for (int lane = 0; lane < WF_LANES; lane++) {
+        size_t waiting = wf_inject_size_any(&engine->inject[lane]);
+        if (waiting == 0)
+            continue;
+        size_t share = waiting / engine->count + 1;
+        struct wf_chain batch = {0};
+        wf_inject_pop_any(&engine->inject[lane], share < max ? share : max, &batch);
+        struct wf_task *first = wf_chain_take_first(&batch);
+        struct wf_task *task;
+        while ((task = wf_chain_take_first(&batch)))
+            wf_processor_ready_owner(processor, task, false);
+        if (first)
+            return first;
+    }
+    return NULL;
+}
+
+static struct wf_task *worker_search(struct wf_worker *worker) {
+    struct wf_engine *engine = worker->engine;
+    bool was_woken = worker->is_searching;
+    if (!worker->is_searching && !(worker->is_searching = wf_idle_search_begin(&engine->idle)))
+        return NULL;
+    struct stale_watch watch = {0};
+    for (int round = 0; round < SEARCH_ROUNDS; round++) {
+        struct wf_task *task = search_round(worker, &watch, round);
+        if (task) {
+            wf_store_relaxed(&engine->wake_backoff, 0);
+            return task;
+        }
+        if (wf_load_relaxed(&worker->processor->attention) || wf_idle_parked_any(&engine->idle) + 1 >= engine->count)
+            break; /* wanted elsewhere, or nobody is awake who could make work */
+        for (int i = 0; i < ROUND_RELAX; i++)
+            wf_relax();
+    }
+    if (was_woken) {
+        uint32_t backoff = wf_load_relaxed(&engine->wake_backoff) * 2 + 1;
+        wf_store_relaxed(&engine->wake_backoff, backoff < BACKOFF_MAX ? backoff : BACKOFF_MAX);
+    }
+    return NULL;
+}
+
+static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch *watch, int round) {
+    struct wf_engine *engine = worker->engine;
+    struct wf_processor *own = worker->processor;
+    if (!wf_mailbox_is_empty_any(&own->mailbox)) {
+        wf_mailbox_take_owner(&own->mailbox, &own->pinned);
+        return wf_chain_take_first(&own->pinned);
+    }
+    struct wf_task *task = worker_share(worker, SHARE_BATCH);
+    uint32_t start = wf_rng_below(&own->rng, engine->count);
+    for (uint32_t i = 0; i < engine->count && !task; i++) {
+        struct wf_processor *victim = engine->processors[(start + i) % engine->count];
+        if (victim == own)
+            continue;
+        task = steal_ring(worker, victim);
+        if (!task && wf_timers_earliest(&victim->timers) != WF_NEVER) {
+            fire_timers(worker, victim, wf_os_now());
+            task = wf_processor_pick_owner(own);
+        }
+        if (!task)
+            task = steal_next(worker, victim, watch, round);
+    }
+    return task;
+}
+
+static struct wf_task *steal_ring(struct wf_worker *worker, struct wf_processor *victim) {
+    for (int lane = 0; lane < WF_LANES; lane++) {
+        struct wf_task *first = NULL;
+        int count = wf_ring_steal_thief(&victim->lanes[lane], &worker->processor->lanes[lane], &first);
+        if (count > 0) {
+            wf_count_owner(&worker->processor->counters.steals, 1);
+            wf_count_owner(&worker->processor->counters.stolen, (uint64_t)count);
+            return first;
+        }
+    }
+    return NULL;
+}
+
+static struct wf_task *steal_next(struct wf_worker *worker, struct wf_processor *victim, struct stale_watch *watch,
+                                  int round) {
+    struct wf_task *task = wf_load_relaxed(&victim->next);
+    if (!task || (watch->processor && watch->processor != victim))
+        return NULL;
+    uint64_t switches = wf_load_relaxed(&victim->counters.switches);
+    if (watch->processor != victim || watch->task != task || watch->switches != switches) {
+        *watch = (struct stale_watch){.processor = victim, .task = task, .switches = switches, .since = round};
+        return NULL;
+    }
+    if (round - watch->since < STALE_ROUNDS)
+        return NULL;
+    watch->processor = NULL;
+    if (!wf_cas_acq_rel(&victim->next, &task, NULL))
+        return NULL;
+    wf_count_owner(&worker->processor->counters.steals, 1);
+    wf_count_owner(&worker->processor->counters.stolen, 1);
+    return task;
+}

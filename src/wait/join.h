@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wait/join.h - the end of a fiber as something to wait for.
+ *
+ * wf_join_deliver is what wf_fibers.on_end is set to; weft_join is public (weft/fiber.h).
+ */
+#ifndef WF_WAIT_JOIN_H
+#define WF_WAIT_JOIN_H
+
+#include "fiber/fiber.h"
+
+/* Under the record's lock: everybody who waits gets the result. */
+void wf_join_deliver(struct wf_fibers *fibers, struct wf_fiber *fiber, void *result, int error);
+
+/* The runtime ends and drops its fibers: plain threads that wait for one of them get -ECANCELED. */
+void wf_join_abandon(struct wf_fibers *fibers);
+
+#endif

@@ -1,0 +1,51 @@
+# Completion of the weft command for bash. Installed as bash-completion/completions/weft; or source it.
+
+_weft() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
+    local commands='run new doctor version help'
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
+        return
+    fi
+    case $command in
+    run)
+        # Behind the file everything belongs to the program.
+        for ((i = 2; i < COMP_CWORD; i++)); do
+            case ${COMP_WORDS[i]} in
+            *.c)
+                mapfile -t COMPREPLY < <(compgen -f -- "$word")
+                return
+                ;;
+            esac
+        done
+        case $before in
+        --cc) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
+        -O) mapfile -t COMPREPLY < <(compgen -W '0 1 2 3 s g' -- "$word") ;;
+        -I | -L) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+        --sanitize | =) mapfile -t COMPREPLY < <(compgen -W 'address thread undefined' -- "${word#=}") ;;
+        *)
+            case $word in
+            --sanitize=*) mapfile -t COMPREPLY < <(compgen -P --sanitize= -W 'address thread undefined' -- "${word#*=}") ;;
+            -*) mapfile -t COMPREPLY < <(compgen -W '--cc -O -g --sanitize= -I -D -L -l --no-cache --keep --print --help' -- "$word") ;;
+            *)
+                compopt -o filenames 2>/dev/null
+                mapfile -t COMPREPLY < <(compgen -f -X '!*.c' -- "$word"; compgen -d -- "$word")
+                ;;
+            esac
+            ;;
+        esac
+        ;;
+    doctor)
+        if [ "$before" = --sysroot ]; then
+            mapfile -t COMPREPLY < <(compgen -d -- "$word")
+        else
+            mapfile -t COMPREPLY < <(compgen -W '--json --sysroot --help' -- "$word")
+        fi
+        ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
+    new | version) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$word") ;;
+    esac
+}
+
+complete -F _weft weft

@@ -1,0 +1,36 @@
+# Completion of the weft command for fish. Installed as vendor_completions.d/weft.fish.
+
+# Whether "weft run" still waits for its file: behind it everything belongs to the program.
+function __weft_wants_file
+    __fish_seen_subcommand_from run; and not string match -q -- '*.c' (commandline -opc)
+end
+
+complete -c weft -f
+complete -c weft -n __fish_use_subcommand -l help -d 'List the commands'
+complete -c weft -n __fish_use_subcommand -l version -d 'Print the version'
+complete -c weft -n __fish_use_subcommand -a run -d 'Compile a C program, or take it from the cache, and run it'
+complete -c weft -n __fish_use_subcommand -a new -d 'Start a project in a new directory'
+complete -c weft -n __fish_use_subcommand -a doctor -d 'Tell what this machine offers and what weft makes of it'
+complete -c weft -n __fish_use_subcommand -a version -d 'Print the version and how it was built'
+complete -c weft -n __fish_use_subcommand -a help -d 'Explain a command'
+
+complete -c weft -n __weft_wants_file -k -a '(__fish_complete_suffix .c)'
+complete -c weft -n __weft_wants_file -l cc -x -a '(__fish_complete_command)' -d 'Compiler to use'
+complete -c weft -n __weft_wants_file -s O -x -a '0 1 2 3 s g' -d 'Level of optimisation'
+complete -c weft -n __weft_wants_file -s g -d 'With debugging information'
+complete -c weft -n __weft_wants_file -l sanitize -x -a 'address thread undefined' -d 'Check while running'
+complete -c weft -n __weft_wants_file -s I -x -a '(__fish_complete_directories)' -d 'Look for headers in'
+complete -c weft -n __weft_wants_file -s D -x -d 'Define a macro'
+complete -c weft -n __weft_wants_file -s L -x -a '(__fish_complete_directories)' -d 'Look for libraries in'
+complete -c weft -n __weft_wants_file -s l -x -d 'Link a library'
+complete -c weft -n __weft_wants_file -l no-cache -d 'Compile in any case and keep nothing'
+complete -c weft -n __weft_wants_file -l keep -d 'Keep the program and say where'
+complete -c weft -n __weft_wants_file -l print -d 'Print the compiler command and do nothing'
+complete -c weft -n __weft_wants_file -l help -d 'Explain this command'
+complete -c weft -n '__fish_seen_subcommand_from run; and not __weft_wants_file' -F
+
+complete -c weft -n '__fish_seen_subcommand_from doctor' -l json -d 'The same as JSON'
+complete -c weft -n '__fish_seen_subcommand_from doctor' -l sysroot -x -a '(__fish_complete_directories)' \
+    -d 'Read system files below a directory'
+complete -c weft -n '__fish_seen_subcommand_from new doctor version' -l help -d 'Explain this command'
+complete -c weft -n '__fish_seen_subcommand_from help' -a 'run new doctor version help'

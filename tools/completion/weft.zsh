@@ -1,0 +1,65 @@
+#compdef weft
+# Completion of the weft command for zsh. Installed as site-functions/_weft.
+
+_weft() {
+    local -a commands
+    local state line
+    typeset -A opt_args
+    commands=(
+        'run:compile a C program, or take it from the cache, and run it'
+        'new:start a project in a new directory'
+        'doctor:tell what this machine offers and what weft makes of it'
+        'version:print the version and how it was built'
+        'help:explain a command'
+    )
+
+    _arguments -C \
+        '(- *)--help[list the commands]' \
+        '(- *)--version[print the version]' \
+        '1: :->command' \
+        '*:: :->argument'
+
+    case $state in
+    command)
+        _describe -t commands 'weft command' commands
+        ;;
+    argument)
+        case $words[1] in
+        run)
+            _arguments -S -A '-*' \
+                '--cc=[compiler to use]:compiler:_command_names -e' \
+                '-O+[level of optimisation]:level:(0 1 2 3 s g)' \
+                '-g[with debugging information]' \
+                '--sanitize=[check while running]:sanitizer:_values -s , sanitizer address thread undefined' \
+                '*-I+[look for headers in]:directory:_directories' \
+                '*-D+[define a macro]:macro:' \
+                '*-L+[look for libraries in]:directory:_directories' \
+                '*-l+[link a library]:library:' \
+                '(--keep)--no-cache[compile in any case and keep nothing]' \
+                '(--no-cache)--keep[keep the program and say where]' \
+                '--print[print the compiler command and do nothing]' \
+                '(- *)--help[explain this command]' \
+                '1:C program:_files -g "*.c"' \
+                '*:argument of the program:_files'
+            ;;
+        doctor)
+            _arguments \
+                '--json[the same as JSON]' \
+                '--sysroot=[read system files below a directory]:directory:_directories' \
+                '(- *)--help[explain this command]'
+            ;;
+        help)
+            _describe -t commands 'weft command' commands
+            ;;
+        new)
+            _arguments '(- *)--help[explain this command]' '1:name of the project:'
+            ;;
+        version)
+            _arguments '(- *)--help[explain this command]'
+            ;;
+        esac
+        ;;
+    esac
+}
+
+_weft "$@"
