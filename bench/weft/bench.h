@@ -69,7 +69,9 @@ static inline int bench_main(int argc, char **argv, const bench *all, size_t n) 
     return weft_run(NULL, bench_first_fiber, NULL) == 0 ? 0 : 1;
 }
 
-#define BENCH_MAIN(all)                                                                                                \
-    int main(int argc, char **argv) { return bench_main(argc, argv, all, sizeof all / sizeof *all); }
+#define BENCH_MAIN(all) \
+    int main(int argc, char **argv) { \
+        return bench_main(argc, argv, all, sizeof all / sizeof *all); \
+    }
 
 #endif

@@ -31,7 +31,9 @@ static void yield(const char *suffix) {
     bench_report("yield", suffix, (double)yield_pair(YIELDS) / (2.0 * YIELDS), "ns");
 }
 
-static void *empty(void *arg) { return arg; }
+static void *empty(void *arg) {
+    return arg;
+}
 
 static weft_time spawn_and_join(long n) {
     weft_time start = weft_now();

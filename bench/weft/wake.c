@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench/weft/wake.c - a plain thread hands work to a runtime that is asleep: how soon it starts, what the hand-off costs.
+ * bench/weft/wake.c - a plain thread hands work to a runtime that is asleep: how soon it starts, what that costs.
  *
  * The first fiber sleeps for an hour, so nothing keeps a worker awake. The plain thread pauses before every submission,
  * long enough for the workers to go idle, reports at the end and leaves by _exit.

@@ -2,8 +2,8 @@
  *
  * arch/context.c - the first frame of a context, and what the sanitizers must be told about it.
  *
- * wf_arch_prepare lays out the registers that wf_arch_switch will pop, so that the first switch to the context lands in
- * the entry thunk of switch_*.S with function and argument in callee-saved registers.
+ * wf_arch_prepare lays out what a switch will pop, so that the first switch to the context lands in the entry thunk of
+ * switch_*.S, which finds function and argument on the stack or in callee-saved registers.
  */
 #include "arch/context.h"
 
@@ -17,13 +17,10 @@ void *wf_arch_prepare(void *top, void (*entry)(void *arg), void *arg) {
     WF_ASSERT(((uintptr_t)top & 15) == 0);
     uintptr_t *sp = top;
 #if defined(__x86_64__)
+    *--sp = (uintptr_t)arg;
+    *--sp = (uintptr_t)entry;
     *--sp = (uintptr_t)wf_arch_thunk;
-    *--sp = 0;                /* rbp */
-    *--sp = 0;                /* rbx */
-    *--sp = (uintptr_t)entry; /* r12 */
-    *--sp = (uintptr_t)arg;   /* r13 */
-    *--sp = 0;                /* r14 */
-    *--sp = 0;                /* r15 */
+    *--sp = 0; /* rbp */
 #elif defined(__aarch64__)
     sp -= 20;
     memset(sp, 0, 20 * sizeof *sp);
@@ -35,6 +32,12 @@ void *wf_arch_prepare(void *top, void (*entry)(void *arg), void *arg) {
 #endif
     return sp;
 }
+
+#if defined(__x86_64__)
+WF_NOINLINE void wf_arch_switch(void **save, void *load) {
+    wf_arch_switch_here(save, load);
+}
+#endif
 
 void wf_context_init(struct wf_context *context, void *low, size_t size) {
     (void)low;

@@ -78,7 +78,7 @@ wf_arch_switch:
     .size wf_arch_switch, . - wf_arch_switch
 
 /* Where a new context begins: x19 holds the entry function, x20 its argument. The return address is undefined and the
- * frame pointer zero, so that every unwinder stops here. */
+ * frame pointer zero, so that every unwinder stops here. Jumped and not called, to keep the return predictor in step. */
     .globl wf_arch_thunk
     .hidden wf_arch_thunk
     .type wf_arch_thunk, %function
@@ -90,7 +90,10 @@ wf_arch_thunk:
     hint #36 /* bti j */
     mov x29, #0
     mov x0, x20
-    blr x19
+    adr x30, .Lreturned
+    br x19
+    nop
+.Lreturned:
     brk #1
     .cfi_endproc
     .size wf_arch_thunk, . - wf_arch_thunk

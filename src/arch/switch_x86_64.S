@@ -1,74 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * arch/switch_x86_64.S - changing stacks on x86-64 (System V ABI).
+ * arch/switch_x86_64.S - where contexts begin, and calls that can be left, on x86-64 (System V ABI).
  *
- * A suspended context is a stack pointer; what it needs back lies on its own stack, lowest address first:
+ * The switch itself is inline assembly in arch/context.h: no registers but rbp, the stack pointer and the place to go on
+ * at, because the compiler saves whatever else it has in use. The resume is an indirect jump and not a ret, because the
+ * return predictor would miss every time. mxcsr and the x87 control word belong to the thread; fibers that want their own
+ * are handled in C.
  *
- *     sp -> r15 r14 r13 r12 rbx rbp return-address
- *
- * Only callee-saved registers: the switch is a function call, the compiler has saved the rest. The resume is an
- * indirect jump and not a ret, because the return predictor would miss every time. mxcsr and the x87 control word
- * belong to the thread; fibers that want their own are handled in C.
- *
- * There is no shadow-stack property in this object on purpose: the linker then keeps CET shadow stacks off, which these
+ * There is no shadow-stack property in this object on purpose: the linker then keeps CET shadow stacks off, which the
  * switches do not maintain.
  */
     .text
 
-/* void wf_arch_switch(void **save, void *load) */
-    .globl wf_arch_switch
-    .hidden wf_arch_switch
-    .type wf_arch_switch, @function
-    .p2align 4
-wf_arch_switch:
-    .cfi_startproc
-    pushq %rbp
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset rbp, 0
-    pushq %rbx
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset rbx, 0
-    pushq %r12
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset r12, 0
-    pushq %r13
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset r13, 0
-    pushq %r14
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset r14, 0
-    pushq %r15
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset r15, 0
-    movq %rsp, (%rdi)
-    movq %rsi, %rsp
-    popq %r15
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore r15
-    popq %r14
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore r14
-    popq %r13
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore r13
-    popq %r12
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore r12
-    popq %rbx
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore rbx
-    popq %rbp
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore rbp
-    popq %rcx
-    .cfi_adjust_cfa_offset -8
-    .cfi_register rip, rcx
-    jmp *%rcx
-    .cfi_endproc
-    .size wf_arch_switch, . - wf_arch_switch
-
-/* Where a new context begins: r12 holds the entry function, r13 its argument, the stack pointer is the aligned top. The
- * return address is undefined and the frame pointer zero, so that every unwinder stops here. */
+/* Where a new context begins: the entry function and its argument lie on top of the stack, whose end is aligned. The
+ * return address is undefined and the frame pointer zero, so that every unwinder stops here. The entry function is jumped
+ * to and not called: it never returns, and a call would leave an entry in the processor's stack of return addresses that
+ * spoils the prediction of every return after the next switch. The nop puts the return address inside this function for
+ * unwinders, which look at the byte before it. */
     .globl wf_arch_thunk
     .hidden wf_arch_thunk
     .type wf_arch_thunk, @function
@@ -78,9 +26,19 @@ wf_arch_thunk:
     .cfi_def_cfa rsp, 8
     .cfi_undefined rip
     .cfi_undefined rbp
+    endbr64
     xorl %ebp, %ebp
-    movq %r13, %rdi
-    call *%r12
+    popq %rax
+    .cfi_adjust_cfa_offset -8
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    leaq .Lreturned(%rip), %rcx
+    pushq %rcx
+    .cfi_adjust_cfa_offset 8
+    jmp *%rax
+    nop
+    .cfi_adjust_cfa_offset -8
+.Lreturned:
     ud2
     .cfi_endproc
     .size wf_arch_thunk, . - wf_arch_thunk

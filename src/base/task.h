@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * base/task.h - what the engine schedules: a link and a lane.
+ * base/task.h - what the engine schedules: a link, a lane, and where it may run.
  *
  * A fiber begins with one. Queues link tasks through next; a task is in at most one queue at a time, and next belongs
- * to whoever holds that queue. Chains are NULL-terminated.
+ * to whoever holds that queue. Chains are NULL-terminated. lane and pin belong to the task while it runs and to
+ * whoever makes it ready otherwise; both are in route, which is 0 for the usual task. The last two words are not the engine's: they fill the gap for its user.
  *
  * Lanes are strict priorities with a floor: see sched/processor.c for how the lower ones are kept alive.
  */
@@ -13,11 +14,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum wf_lane { WF_LANE_HIGH, WF_LANE_NORMAL, WF_LANE_LOW, WF_LANES };
+enum wf_lane { WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW, WF_LANES };
 
 struct wf_task {
     struct wf_task *next;
+    uint16_t route;           /* lane in the two low bits; above, the one processor that may run it, plus 1, or 0 */
+    _Atomic uint8_t state;    /* the user's */
+    _Atomic uint32_t version; /* the user's */
 };
+_Static_assert(sizeof(struct wf_task) == 16, "two words");
+
+static inline enum wf_lane wf_task_lane(const struct wf_task *task) {
+    return (enum wf_lane)(task->route & 3);
+}
+
+/* Processor plus 1, or 0. */
+static inline uint32_t wf_task_pinned(const struct wf_task *task) {
+    return task->route >> 2;
+}
+
+static inline void wf_task_set_lane(struct wf_task *task, enum wf_lane lane) {
+    task->route = (uint16_t)((task->route & ~3u) | lane);
+}
+
+static inline void wf_task_set_pinned(struct wf_task *task, uint32_t processor_plus_1) {
+    task->route = (uint16_t)((task->route & 3u) | processor_plus_1 << 2);
+}
+
+/* The lanes, first to last. */
+#define WF_LANE_ORDER {WF_LANE_HIGH, WF_LANE_NORMAL, WF_LANE_LOW}
 
 /* A NULL-terminated run of tasks. count is exact; both pointers are NULL when it is 0. */
 struct wf_chain {

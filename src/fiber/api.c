@@ -17,13 +17,17 @@ static int spawn_checked(struct wf_fibers *wanted, const weft_spawn_options *opt
                          bool detached, weft_fiber *out);
 
 int weft_go(weft_fn fn, void *arg) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (WF_LIKELY(worker && fn))
+        return wf_fiber_spawn_here(worker, fn, arg, WF_FLAG_DETACHED, NULL);
     return spawn_checked(NULL, NULL, fn, arg, true, NULL);
 }
 
 int weft_spawn(weft_fiber *out, weft_fn fn, void *arg) {
-    if (!out)
-        return -EINVAL;
-    return spawn_checked(NULL, NULL, fn, arg, false, out);
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (WF_LIKELY(worker && fn && out))
+        return wf_fiber_spawn_here(worker, fn, arg, 0, out);
+    return out ? spawn_checked(NULL, NULL, fn, arg, false, out) : -EINVAL;
 }
 
 int weft_spawn_with(weft_fiber *out, const weft_spawn_options *options, weft_fn fn, void *arg) {
@@ -40,7 +44,7 @@ static int spawn_checked(struct wf_fibers *wanted, const weft_spawn_options *opt
         return -EINVAL;
     struct wf_fiber_worker *worker = wf_worker_self();
     if (WF_LIKELY(worker && !wanted))
-        return wf_fiber_spawn(wf_fibers_of(worker->base.engine), options, fn, arg, detached, out);
+        return wf_fiber_spawn(worker->fibers, options, fn, arg, detached, out);
     struct wf_fibers *fibers = wf_runtimes_enter_this(wanted);
     if (!fibers)
         return wanted ? -ESTALE : -ESRCH;
@@ -55,9 +59,9 @@ int weft_detach(weft_fiber id) {
         return -ESTALE;
     struct wf_fiber *fiber = wf_record_lock(fibers, id);
     if (fiber) {
-        bool is_detached = fiber->flags & WF_FLAG_DETACHED;
-        fiber->flags |= WF_FLAG_DETACHED;
-        if (wf_load_relaxed(&fiber->state) == WF_FIBER_ENDED)
+        bool is_detached = fiber->parent & WF_FLAG_DETACHED;
+        fiber->parent |= WF_FLAG_DETACHED;
+        if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED)
             wf_record_free_locked(fibers, fiber);
         else
             wf_lock_drop(&fiber->lock);
@@ -70,7 +74,7 @@ int weft_detach(weft_fiber id) {
 
 weft_fiber weft_self(void) {
     struct wf_fiber *fiber = wf_fiber_self();
-    return fiber ? wf_fiber_id(wf_fibers_of(wf_worker_self()->base.engine), fiber) : WEFT_NO_FIBER;
+    return fiber ? wf_fiber_id(wf_worker_self()->fibers, fiber) : WEFT_NO_FIBER;
 }
 
 void weft_yield(void) {
@@ -89,7 +93,7 @@ int weft_get_name(weft_fiber id, char *buffer, size_t size) {
     struct wf_fiber *fiber = wf_record_lock(fibers, id);
     if (fiber) {
         char name[WF_NAME_SIZE] = "";
-        enum wf_fiber_state state = wf_load_relaxed(&fiber->state);
+        enum wf_fiber_state state = wf_load_relaxed(&fiber->task.state);
         if (state == WF_FIBER_NEW && fiber->attributes)
             memcpy(name, fiber->attributes->name, sizeof name);
         else if (state != WF_FIBER_NEW && state != WF_FIBER_ENDED)
@@ -123,7 +127,7 @@ int weft_set_priority(weft_priority priority) {
         return -EPERM;
     if ((unsigned)priority > WEFT_PRIORITY_LOW)
         return -EINVAL;
-    fiber->lane = lanes[priority];
+    wf_task_set_lane(&fiber->task, (enum wf_lane)lanes[priority]);
     return 0;
 }
 
@@ -135,7 +139,7 @@ int weft_parent(weft_fiber id, weft_fiber *out) {
         return -ESTALE;
     struct wf_fiber *fiber = wf_record_lock(fibers, id);
     if (fiber) {
-        out->bits = fiber->parent;
+        *out = wf_parent_id(fibers, fiber);
         wf_lock_drop(&fiber->lock);
     }
     wf_runtimes_leave(fibers);
@@ -147,7 +151,7 @@ int weft_pin(void) {
     if (!fiber)
         return -EPERM;
     if (fiber->stack->pins++ == 0)
-        fiber->pinned = (wf_worker_self()->base.processor->index + 1) & 0xfff;
+        wf_task_set_pinned(&fiber->task, wf_worker_self()->base.processor->index + 1);
     return 0;
 }
 
@@ -156,7 +160,7 @@ void weft_unpin(void) {
     if (!fiber || fiber->stack->pins == 0)
         wf_fatal("weft_unpin without a weft_pin before it");
     if (--fiber->stack->pins == 0)
-        fiber->pinned = 0;
+        wf_task_set_pinned(&fiber->task, 0);
 }
 
 int weft_keep_fp_control(bool keep) {

@@ -22,11 +22,7 @@ enum { SAMPLE_MAX = 1024 };
 static struct wf_depth *depth_find(struct wf_fibers *fibers, weft_fn entry, bool add);
 static size_t size_after(struct wf_fibers *fibers, size_t deepest);
 
-bool wf_depth_wants_sample(struct wf_fiber_processor *processor) {
-    if (WF_LIKELY(processor->sample_in > 0)) {
-        processor->sample_in--;
-        return false;
-    }
+bool wf_depth_starts_sample(struct wf_fiber_processor *processor) {
     processor->sample_step = processor->sample_step < SAMPLE_MAX / 2 ? processor->sample_step * 2 + 1 : SAMPLE_MAX;
     processor->sample_in = processor->sample_step;
     return true;

@@ -21,7 +21,7 @@ bool wf_fiber_on_fault(int signal, siginfo_t *info, void *context) {
     struct wf_fiber_worker *worker = wf_worker_self();
     if (!worker)
         return false;
-    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    struct wf_fibers *fibers = worker->fibers;
     bool is_guard = false;
     struct wf_stack *stack = NULL;
     if (signal != SIGFPE)

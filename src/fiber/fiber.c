@@ -24,11 +24,12 @@
 
 static int worker_begin(struct wf_worker *base);
 static void worker_end(struct wf_worker *base);
-static enum wf_lane fiber_lane(const struct wf_task *task);
-static int fiber_pinned_to(const struct wf_task *task);
 static bool fibers_are_done(struct wf_engine *engine);
 static int64_t worker_rest(struct wf_worker *base);
-static int fill_record(struct wf_fiber *fiber, const weft_spawn_options *options);
+static void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent);
+static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out);
+
+static const uint8_t priority_lanes[] = {WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW}; /* by weft_priority */
 
 static const struct wf_engine_policy fiber_policy = {
     .worker_size = sizeof(struct wf_fiber_worker),
@@ -36,8 +37,6 @@ static const struct wf_engine_policy fiber_policy = {
     .worker_begin = worker_begin,
     .worker_end = worker_end,
     .run = wf_fiber_run,
-    .lane = fiber_lane,
-    .pinned_to = fiber_pinned_to,
     .is_done = fibers_are_done,
     .rest = worker_rest,
 };
@@ -90,6 +89,7 @@ uint64_t wf_fibers_alive(struct wf_fibers *fibers) {
 
 static int worker_begin(struct wf_worker *base) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
+    worker->fibers = wf_fibers_of(base->engine);
     worker->errno_location = wf_os_errno_location();
     void *low;
     size_t size;
@@ -116,14 +116,6 @@ static void worker_end(struct wf_worker *base) {
     wf_os_free(worker->altstack);
 }
 
-static enum wf_lane fiber_lane(const struct wf_task *task) {
-    return (enum wf_lane)((const struct wf_fiber *)(const void *)task)->lane;
-}
-
-static int fiber_pinned_to(const struct wf_task *task) {
-    return (int)((const struct wf_fiber *)(const void *)task)->pinned - 1;
-}
-
 static bool fibers_are_done(struct wf_engine *engine) {
     return wf_fibers_alive(wf_fibers_of(engine)) == 0;
 }
@@ -133,30 +125,49 @@ static int64_t worker_rest(struct wf_worker *base) {
     return wf_stacks_trim(&wf_fibers_of(base->engine)->stacks, &processor->stacks, wf_os_now());
 }
 
-/* The caller is a worker of this runtime, or a plain thread that has entered it. options may be NULL. */
-int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, weft_fn entry, void *arg, bool detached,
-                   weft_fiber *out) {
-    struct wf_fiber_worker *worker = wf_worker_self();
-    bool is_inside = worker && worker->base.engine == &fibers->engine;
-    struct wf_fiber_processor *processor = is_inside ? (struct wf_fiber_processor *)worker->base.processor : NULL;
+/* The caller is a fiber of this runtime. */
+int wf_fiber_spawn_here(struct wf_fiber_worker *worker, weft_fn entry, void *arg, uint64_t flags, weft_fiber *out) {
+    struct wf_fibers *fibers = worker->fibers;
+    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
     int error = 0;
     struct wf_fiber *fiber = wf_record_take(fibers, processor, &error);
     if (WF_UNLIKELY(!fiber))
         return error;
-    fiber->entry = entry;
-    fiber->value = arg;
-    fiber->attributes = NULL;
-    fiber->waiters = NULL;
-    fiber->lane = WF_LANE_NORMAL;
-    fiber->pinned = 0;
-    fiber->flags = detached ? WF_FLAG_DETACHED : 0;
-    fiber->parent = is_inside ? wf_fiber_id(fibers, worker->current).bits : 0;
-    wf_fiber_set_state(fiber, WF_FIBER_NEW);
-    if (options && (error = fill_record(fiber, options)) != 0) {
-        wf_lock_take(&fiber->lock);
-        wf_record_free_locked(fibers, fiber);
+    struct wf_fiber *parent = worker->current;
+    uint64_t parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
+    fill_record(fiber, entry, arg, parent_id | flags);
+    if (out)
+        *out = wf_fiber_id(fibers, fiber);
+    wf_context_release(fiber);
+    wf_count_owner(&processor->started, 1);
+    wf_processor_ready_owner(&processor->base, &fiber->task, true);
+    return 0;
+}
+
+/* The caller is a fiber of this runtime, or any thread that keeps it from ending. options may be NULL. */
+int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, weft_fn entry, void *arg, bool detached,
+                   weft_fiber *out) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    bool is_inside = worker && worker->fibers == fibers;
+    struct wf_attributes *attributes = NULL;
+    int error = options ? make_attributes(options, &attributes) : 0;
+    if (error)
+        return error;
+    struct wf_fiber_processor *processor = is_inside ? (struct wf_fiber_processor *)worker->base.processor : NULL;
+    struct wf_fiber *fiber = is_inside ? wf_record_take(fibers, processor, &error)
+                                       : wf_record_take_slow(fibers, NULL, &error);
+    if (!fiber) {
+        wf_os_free(attributes);
         return error;
     }
+    struct wf_fiber *parent = is_inside ? worker->current : NULL;
+    uint64_t parent_id = 0;
+    if (parent)
+        parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
+    fill_record(fiber, entry, arg, parent_id | (detached ? WF_FLAG_DETACHED : 0));
+    fiber->attributes = attributes;
+    if (options)
+        fiber->task.route = priority_lanes[options->priority];
     if (out)
         *out = wf_fiber_id(fibers, fiber);
     wf_context_release(fiber);
@@ -170,9 +181,17 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     return 0;
 }
 
-static int fill_record(struct wf_fiber *fiber, const weft_spawn_options *options) {
-    static const uint8_t lanes[] = {WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW};
-    fiber->lane = lanes[options->priority];
+static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent) {
+    fiber->task.route = 0;
+    fiber->entry = entry;
+    fiber->value = arg;
+    fiber->attributes = NULL;
+    fiber->waiters = NULL;
+    fiber->parent = parent;
+    wf_fiber_set_state(fiber, WF_FIBER_NEW);
+}
+
+static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out) {
     if (!options->name && !options->stack_size)
         return 0;
     struct wf_attributes *attributes = wf_os_alloc(sizeof *attributes);
@@ -181,13 +200,13 @@ static int fill_record(struct wf_fiber *fiber, const weft_spawn_options *options
     attributes->stack_size = options->stack_size;
     if (options->name)
         strncpy(attributes->name, options->name, sizeof attributes->name - 1);
-    fiber->attributes = attributes;
+    *out = attributes;
     return 0;
 }
 
 /* On the fiber's worker, at its very end; or instead of its beginning, when there is no stack for it. */
 void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *result, int error) {
-    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    struct wf_fibers *fibers = worker->fibers;
     struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
     if (WF_UNLIKELY(error == -ENOMEM))
         wf_report("a fiber could not start: no memory for its stack");
@@ -197,13 +216,13 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     bool has_waiters = fiber->waiters != NULL;
     if (has_waiters)
         fibers->on_end(fibers, fiber, result, error);
-    if (has_waiters || (fiber->flags & WF_FLAG_DETACHED)) {
+    if (has_waiters || (fiber->parent & WF_FLAG_DETACHED)) {
         wf_record_free_locked(fibers, fiber);
     } else {
         fiber->value = result;
         fiber->stack = NULL;
         if (error)
-            fiber->flags |= error == -ENOMEM ? WF_FLAG_NO_STACK : WF_FLAG_PANICKED;
+            fiber->parent |= error == -ENOMEM ? WF_FLAG_NO_STACK : WF_FLAG_PANICKED;
         wf_fiber_set_state(fiber, WF_FIBER_ENDED);
         wf_lock_drop(&fiber->lock);
     }

@@ -13,7 +13,7 @@
  *   state       whoever holds the fiber: its spawner, the worker that runs it, or the one that owns its wake. Others
  *               read it as a hint
  *   stack       the worker that runs it; constant from first run to end
- *   generation, value after the end, flags, waiters: under lock
+ *   version (the generation), value after the end, flags, waiters: under lock
  *   lane, pinned: the fiber itself while it runs
  *
  * The rule that everything rests on: a fiber is made ready only by the one who owns its wake, and nobody can own it
@@ -50,7 +50,12 @@
 enum wf_fiber_state { WF_FIBER_STATES(WF_STATE_ENUM) };
 extern const struct wf_machine wf_fiber_machine;
 
-enum { WF_FLAG_DETACHED = 1, WF_FLAG_PANICKED = 2, WF_FLAG_NO_STACK = 4 };
+/* In the upper bits of wf_fiber.parent; set under the lock, or before the fiber is known. */
+#define WF_FLAG_DETACHED (UINT64_C(1) << 58)
+#define WF_FLAG_PANICKED (UINT64_C(2) << 58)
+#define WF_FLAG_NO_STACK (UINT64_C(4) << 58)
+#define WF_PARENT_MASK (WF_FLAG_DETACHED - 1)
+_Static_assert(offsetof(struct wf_task, next) == 0, "records are linked through their tasks");
 
 struct wf_waiter;
 struct wf_fibers;
@@ -62,12 +67,7 @@ struct wf_attributes {
 };
 
 struct wf_fiber {
-    struct wf_task task;
-    _Atomic uint32_t generation;
-    _Atomic uint8_t state;
-    uint8_t flags;
-    uint16_t lane : 2;
-    uint16_t pinned : 12; /* processor + 1, or 0 */
+    struct wf_task task;            /* with state and, as version, generation */
     weft_fn entry;
     void *value;                    /* argument until it starts, result once it has ended */
     union {
@@ -77,7 +77,7 @@ struct wf_fiber {
     struct wf_waiter *waiters;      /* who waits for its end: a ring, see wait/wait.h */
     uint32_t index;
     struct wf_lock lock;
-    uint64_t parent;                /* id */
+    uint64_t parent;                /* id of the same runtime, without its number: 58 bits; above them the flags */
 };
 _Static_assert(sizeof(struct wf_fiber) == 64, "a record is one cache line");
 
@@ -90,6 +90,7 @@ typedef bool wf_commit(struct wf_fiber *fiber, void *arg);
 
 struct wf_fiber_worker {
     struct wf_worker base;
+    struct wf_fibers *fibers;
     struct wf_fiber *current;
     struct wf_context scheduler;  /* the thread's own stack */
     int *errno_location;
@@ -147,22 +148,55 @@ struct wf_fibers {
     void (*on_end)(struct wf_fibers *fibers, struct wf_fiber *fiber, void *result, int error);
 };
 
+static inline struct wf_fiber_worker *wf_worker_self(void) {
+    return wf_current_get();
+}
+
 /* fiber/fiber.c: life */
 int wf_fibers_init(struct wf_fibers *fibers, uint32_t workers, size_t stack_size, uint32_t max, uint64_t seed,
                    uint32_t runtime);
 void wf_fibers_term(struct wf_fibers *fibers);
 uint64_t wf_fibers_alive(struct wf_fibers *fibers);
+int wf_fiber_spawn_here(struct wf_fiber_worker *worker, weft_fn entry, void *arg, uint64_t flags, weft_fiber *out);
 int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, weft_fn entry, void *arg, bool detached,
                    weft_fiber *out);
 void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *result, int error);
 
 /* fiber/record.c: records and ids */
-struct wf_fiber *wf_record_take(struct wf_fibers *fibers, struct wf_fiber_processor *processor, int *error);
+struct wf_fiber *wf_record_take_slow(struct wf_fibers *fibers, struct wf_fiber_processor *processor, int *error);
+/* processor is the calling worker's. */
+static inline struct wf_fiber *wf_record_take(struct wf_fibers *fibers, struct wf_fiber_processor *processor,
+                                              int *error) {
+    struct wf_fiber *fiber = processor->free_records;
+    if (WF_UNLIKELY(!fiber))
+        return wf_record_take_slow(fibers, processor, error);
+    processor->free_records = (struct wf_fiber *)(void *)fiber->task.next;
+    processor->free_count--;
+    return fiber;
+}
 /* The lock is held and dropped by this call; the id is stale from now on. */
 void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber);
-weft_fiber wf_fiber_id(struct wf_fibers *fibers, const struct wf_fiber *fiber);
+weft_fiber wf_parent_id(struct wf_fibers *fibers, const struct wf_fiber *fiber);
+static inline weft_fiber wf_fiber_id(const struct wf_fibers *fibers, const struct wf_fiber *fiber) {
+    uint64_t generation = wf_load_relaxed(&fiber->task.version);
+    return (weft_fiber){generation << 32 | (uint64_t)fibers->runtime << WF_INDEX_BITS | fiber->index};
+}
 /* The record of an id of this runtime, locked; NULL when it is stale. */
-struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fiber id);
+static inline struct wf_fiber *wf_record_of(struct wf_fibers *fibers, weft_fiber id) {
+    uint32_t index = (uint32_t)id.bits & ((1u << WF_INDEX_BITS) - 1);
+    struct wf_fiber *chunk = fibers->chunks[index / WF_CHUNK_RECORDS];
+    return WF_LIKELY(chunk) ? &chunk[index % WF_CHUNK_RECORDS] : NULL; /* NULL: a number that was never handed out */
+}
+static inline struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fiber id) {
+    struct wf_fiber *fiber = wf_record_of(fibers, id);
+    if (WF_UNLIKELY(!fiber))
+        return NULL;
+    wf_lock_take(&fiber->lock);
+    if (WF_LIKELY(wf_load_relaxed(&fiber->task.version) == (uint32_t)(id.bits >> 32)))
+        return fiber;
+    wf_lock_drop(&fiber->lock);
+    return NULL;
+}
 int wf_records_init(struct wf_fibers *fibers);
 void wf_records_term(struct wf_fibers *fibers);
 
@@ -172,16 +206,13 @@ void wf_runtimes_open(struct wf_fibers *fibers);
 void wf_runtimes_close(struct wf_fibers *fibers);
 void wf_runtimes_remove(struct wf_fibers *fibers);
 /* The runtime of an id, or NULL. */
-struct wf_fibers *wf_runtimes_enter(weft_fiber id);
+struct wf_fibers *wf_runtimes_enter_slow(weft_fiber id);
 /* That runtime if it runs; for NULL the caller's own, or the oldest one. */
 struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted);
 void wf_runtimes_leave(struct wf_fibers *fibers);
 void wf_runtimes_forget_all(void);
 
 /* fiber/switch.c: suspension */
-static inline struct wf_fiber_worker *wf_worker_self(void) {
-    return wf_current_get();
-}
 /* The fiber that calls, or NULL on a plain thread. */
 static inline struct wf_fiber *wf_fiber_self(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
@@ -191,13 +222,29 @@ void wf_fiber_park(wf_commit *commit, void *arg);
 void wf_fiber_yield(void);
 /* Makes a parked fiber ready; the caller owns its wake. From any thread. */
 void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber);
-void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_state state);
+static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_state state) {
+    WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->task.state), state);
+    wf_store_relaxed(&fiber->task.state, (uint8_t)state);
+}
 void wf_fiber_run(struct wf_worker *worker, struct wf_task *task);
 
 /* fiber/depth.c */
 size_t wf_depth_predict(struct wf_fibers *fibers, weft_fn entry);
-bool wf_depth_wants_sample(struct wf_fiber_processor *processor);
+bool wf_depth_starts_sample(struct wf_fiber_processor *processor);
+static inline bool wf_depth_wants_sample(struct wf_fiber_processor *processor) {
+    if (WF_LIKELY(processor->sample_in > 0)) {
+        processor->sample_in--;
+        return false;
+    }
+    return wf_depth_starts_sample(processor);
+}
 void wf_depth_record(struct wf_fibers *fibers, weft_fn entry, size_t depth);
+
+static inline struct wf_fibers *wf_runtimes_enter(weft_fiber id) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    uint32_t number = (uint32_t)(id.bits >> WF_INDEX_BITS) & ((1u << WF_RUNTIME_BITS) - 1);
+    return WF_LIKELY(worker && worker->fibers->runtime == number) ? worker->fibers : wf_runtimes_enter_slow(id);
+}
 
 /* fiber/panic.c */
 struct wf_try {

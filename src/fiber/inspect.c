@@ -35,7 +35,7 @@ int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *i
     int verdict = 0;
     for (uint32_t i = 0; i < end && verdict == 0; i++) {
         struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
-        if (wf_load_relaxed(&fiber->state) == WF_FIBER_FREE)
+        if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_FREE)
             continue;
         weft_fiber_info info;
         char name[WF_NAME_SIZE];
@@ -59,13 +59,13 @@ static bool copy_info(struct wf_fibers *fibers, struct wf_fiber *fiber, bool is_
     memset(info, 0, sizeof *info);
     name[0] = 0;
     wf_lock_take(&fiber->lock);
-    enum wf_fiber_state state = wf_load_relaxed(&fiber->state);
+    enum wf_fiber_state state = wf_load_relaxed(&fiber->task.state);
     bool exists = state != WF_FIBER_FREE;
     if (exists) {
         info->fiber = wf_fiber_id(fibers, fiber);
-        info->parent = (weft_fiber){fiber->parent};
+        info->parent = wf_parent_id(fibers, fiber);
         info->state = (weft_fiber_state)states[state];
-        info->priority = (weft_priority)priorities[fiber->lane];
+        info->priority = (weft_priority)priorities[wf_task_lane(&fiber->task)];
         info->entry = fiber->entry;
         info->name = name;
         bool has_stack = state == WF_FIBER_READY || state == WF_FIBER_PARKED || state == WF_FIBER_RUNNING;

@@ -142,7 +142,7 @@ int weft_undefer(bool run) {
 }
 
 void wf_panic_report(struct wf_fiber_worker *worker, struct wf_fiber *fiber, const struct wf_try *attempt) {
-    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    struct wf_fibers *fibers = worker->fibers;
     wf_count_owner(&((struct wf_fiber_processor *)worker->base.processor)->panics, 1);
     if (fibers->is_quiet)
         return;

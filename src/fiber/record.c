@@ -18,12 +18,13 @@
 #include "fiber/fiber.h"
 #include "os/memory.h"
 
-enum { CACHE_MAX = 256, BATCH = 128 };
+enum { RECORD_CACHE_MAX = 256, RECORD_BATCH = 128 };
 
 static int chunk_add(struct wf_fibers *fibers);
 static void cache_fill(struct wf_fibers *fibers, struct wf_fiber_processor *processor);
 static void cache_flush(struct wf_fibers *fibers, struct wf_fiber_processor *processor);
 static struct wf_fiber *take_shared_locked(struct wf_fibers *fibers, int *error);
+static void free_outside(struct wf_fibers *fibers, struct wf_fiber *fiber);
 
 int wf_records_init(struct wf_fibers *fibers) {
     size_t chunks = ((size_t)1 << WF_INDEX_BITS) / WF_CHUNK_RECORDS;
@@ -41,33 +42,28 @@ void wf_records_term(struct wf_fibers *fibers) {
     wf_os_unmap(fibers->chunks, ((size_t)1 << WF_INDEX_BITS) / WF_CHUNK_RECORDS * sizeof *fibers->chunks);
 }
 
-/* processor is the calling worker's, or NULL on a plain thread. */
-struct wf_fiber *wf_record_take(struct wf_fibers *fibers, struct wf_fiber_processor *processor, int *error) {
-    struct wf_fiber *fiber;
+/* processor is the calling worker's and has no free record, or NULL on a plain thread. */
+WF_NOINLINE struct wf_fiber *wf_record_take_slow(struct wf_fibers *fibers, struct wf_fiber_processor *processor,
+                                                 int *error) {
     if (processor) {
-        if (WF_UNLIKELY(!processor->free_records))
-            cache_fill(fibers, processor);
-        fiber = processor->free_records;
-        if (WF_LIKELY(fiber)) {
-            processor->free_records = fiber->task.next ? wf_fiber_of(fiber->task.next) : NULL;
-            processor->free_count--;
-            return fiber;
-        }
+        cache_fill(fibers, processor);
+        if (processor->free_records)
+            return wf_record_take(fibers, processor, error);
     }
     wf_lock_take(&fibers->records_lock);
-    fiber = take_shared_locked(fibers, error);
+    struct wf_fiber *fiber = take_shared_locked(fibers, error);
     wf_lock_drop(&fibers->records_lock);
     return fiber;
 }
 
 static void cache_fill(struct wf_fibers *fibers, struct wf_fiber_processor *processor) {
     wf_lock_take(&fibers->records_lock);
-    for (int i = 0; i < BATCH; i++) {
+    for (int i = 0; i < RECORD_BATCH; i++) {
         int error;
         struct wf_fiber *fiber = take_shared_locked(fibers, &error);
         if (!fiber)
             break;
-        fiber->task.next = processor->free_records ? &processor->free_records->task : NULL;
+        fiber->task.next = (struct wf_task *)(void *)processor->free_records;
         processor->free_records = fiber;
         processor->free_count++;
     }
@@ -77,7 +73,7 @@ static void cache_fill(struct wf_fibers *fibers, struct wf_fiber_processor *proc
 static struct wf_fiber *take_shared_locked(struct wf_fibers *fibers, int *error) {
     struct wf_fiber *fiber = fibers->shared_free;
     if (fiber) {
-        fibers->shared_free = fiber->task.next ? wf_fiber_of(fiber->task.next) : NULL;
+        fibers->shared_free = (struct wf_fiber *)(void *)fiber->task.next;
         fibers->shared_free_count--;
         return fiber;
     }
@@ -90,7 +86,7 @@ static struct wf_fiber *take_shared_locked(struct wf_fibers *fibers, int *error)
     uint32_t index = fibers->next_index++;
     fiber = &fibers->chunks[index / WF_CHUNK_RECORDS][index % WF_CHUNK_RECORDS];
     fiber->index = index;
-    wf_store_relaxed(&fiber->generation, 1);
+    wf_store_relaxed(&fiber->task.version, 1);
     return fiber;
 }
 
@@ -104,56 +100,49 @@ static int chunk_add(struct wf_fibers *fibers) {
 
 void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     wf_fiber_set_state(fiber, WF_FIBER_FREE);
-    uint32_t generation = wf_load_relaxed(&fiber->generation) + 1;
-    wf_store_relaxed(&fiber->generation, generation ? generation : 1);
+    uint32_t generation = wf_load_relaxed(&fiber->task.version) + 1;
+    wf_store_relaxed(&fiber->task.version, generation ? generation : 1);
     wf_lock_drop(&fiber->lock);
-
     struct wf_fiber_worker *worker = wf_worker_self();
-    if (worker && worker->base.engine == &fibers->engine) {
-        struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
-        wf_count_owner(&processor->recycled, 1);
-        fiber->task.next = processor->free_records ? &processor->free_records->task : NULL;
-        processor->free_records = fiber;
-        if (WF_UNLIKELY(++processor->free_count > CACHE_MAX))
-            cache_flush(fibers, processor);
-    } else {
-        wf_fetch_add_relaxed(&fibers->recycled_outside, 1);
-        wf_lock_take(&fibers->records_lock);
-        fiber->task.next = fibers->shared_free ? &fibers->shared_free->task : NULL;
-        fibers->shared_free = fiber;
-        fibers->shared_free_count++;
-        wf_lock_drop(&fibers->records_lock);
+    if (WF_UNLIKELY(!worker || worker->fibers != fibers)) {
+        free_outside(fibers, fiber);
+        return;
     }
+    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
+    wf_count_owner(&processor->recycled, 1);
+    fiber->task.next = (struct wf_task *)(void *)processor->free_records;
+    processor->free_records = fiber;
+    if (WF_UNLIKELY(++processor->free_count > RECORD_CACHE_MAX))
+        cache_flush(fibers, processor);
+}
+
+static void free_outside(struct wf_fibers *fibers, struct wf_fiber *fiber) {
+    wf_fetch_add_relaxed(&fibers->recycled_outside, 1);
+    wf_lock_take(&fibers->records_lock);
+    fiber->task.next = (struct wf_task *)(void *)fibers->shared_free;
+    fibers->shared_free = fiber;
+    fibers->shared_free_count++;
+    wf_lock_drop(&fibers->records_lock);
 }
 
 static void cache_flush(struct wf_fibers *fibers, struct wf_fiber_processor *processor) {
     struct wf_fiber *first = processor->free_records;
     struct wf_fiber *last = first;
-    for (int i = 1; i < BATCH; i++)
+    for (int i = 1; i < RECORD_BATCH; i++)
         last = wf_fiber_of(last->task.next);
     processor->free_records = wf_fiber_of(last->task.next);
-    processor->free_count -= BATCH;
+    processor->free_count -= RECORD_BATCH;
     wf_lock_take(&fibers->records_lock);
-    last->task.next = fibers->shared_free ? &fibers->shared_free->task : NULL;
+    last->task.next = (struct wf_task *)(void *)fibers->shared_free;
     fibers->shared_free = first;
-    fibers->shared_free_count += BATCH;
+    fibers->shared_free_count += RECORD_BATCH;
     wf_lock_drop(&fibers->records_lock);
 }
 
-weft_fiber wf_fiber_id(struct wf_fibers *fibers, const struct wf_fiber *fiber) {
-    uint64_t generation = wf_load_relaxed(&fiber->generation);
-    return (weft_fiber){generation << 32 | (uint64_t)fibers->runtime << WF_INDEX_BITS | fiber->index};
-}
-
-struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fiber id) {
-    uint32_t index = (uint32_t)id.bits & ((1u << WF_INDEX_BITS) - 1);
-    struct wf_fiber *chunk = index < fibers->max ? fibers->chunks[index / WF_CHUNK_RECORDS] : NULL;
-    if (!chunk) /* a number that was never handed out */
-        return NULL;
-    struct wf_fiber *fiber = &chunk[index % WF_CHUNK_RECORDS];
-    wf_lock_take(&fiber->lock);
-    if (wf_load_relaxed(&fiber->generation) == (uint32_t)(id.bits >> 32))
-        return fiber;
-    wf_lock_drop(&fiber->lock);
-    return NULL;
+weft_fiber wf_parent_id(struct wf_fibers *fibers, const struct wf_fiber *fiber) {
+    uint64_t parent = fiber->parent & WF_PARENT_MASK;
+    if (parent == 0)
+        return WEFT_NO_FIBER;
+    uint64_t index = parent & ((UINT64_C(1) << WF_INDEX_BITS) - 1);
+    return (weft_fiber){parent >> WF_INDEX_BITS << 32 | (uint64_t)fibers->runtime << WF_INDEX_BITS | index};
 }

@@ -73,7 +73,7 @@ void wf_runtimes_remove(struct wf_fibers *fibers) {
 
 static bool is_own(struct wf_fibers *fibers) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    return worker && worker->base.engine == &fibers->engine;
+    return worker && worker->fibers == fibers;
 }
 
 static struct wf_fibers *enter_slot_locked(struct slot *slot) {
@@ -82,11 +82,8 @@ static struct wf_fibers *enter_slot_locked(struct slot *slot) {
     return slot->fibers;
 }
 
-struct wf_fibers *wf_runtimes_enter(weft_fiber id) {
+struct wf_fibers *wf_runtimes_enter_slow(weft_fiber id) {
     uint32_t number = (uint32_t)(id.bits >> WF_INDEX_BITS) & (WEFT_RUNTIMES_MAX - 1);
-    struct wf_fiber_worker *worker = wf_worker_self();
-    if (worker && wf_fibers_of(worker->base.engine)->runtime == number)
-        return wf_fibers_of(worker->base.engine);
     wf_lock_take(&table_lock);
     struct wf_fibers *fibers = enter_slot_locked(&table[number]);
     wf_lock_drop(&table_lock);
@@ -95,8 +92,8 @@ struct wf_fibers *wf_runtimes_enter(weft_fiber id) {
 
 struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    if (worker && (!wanted || wanted == wf_fibers_of(worker->base.engine)))
-        return wf_fibers_of(worker->base.engine);
+    if (worker && (!wanted || wanted == worker->fibers))
+        return worker->fibers;
     struct slot *oldest = NULL;
     wf_lock_take(&table_lock);
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {

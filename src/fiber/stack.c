@@ -21,8 +21,8 @@
 static const size_t class_slot[WF_STACK_CLASSES] = {64 << 10, 192 << 10, 512 << 10, 2 << 20, 8 << 20};
 static const uint32_t class_slab_slots[WF_STACK_CLASSES] = {256, 256, 64, 16, 4};
 
-/* HOT_MAX: half a megabyte of memory a processor keeps for itself. BATCH: what moves at once. */
-enum { HOT_MAX = 128, BATCH = 64, COLOURS = 16, COLOUR_STEP = 64 };
+/* STACK_BATCH: what moves at once between a processor and the shared lists. */
+enum { STACK_BATCH = 64, COLOURS = 16, COLOUR_STEP = 64 };
 /* Protection guards cost two mappings each; a quarter of the usual limit of 65,530 leaves room for the program. */
 enum { PROTECT_BUDGET = 16000 };
 #define CANARY UINT64_C(0x7765667463616e61)
@@ -79,35 +79,23 @@ static uint8_t class_for(struct wf_stacks *stacks, size_t size) {
     return index;
 }
 
-struct wf_stack *wf_stack_take(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size) {
+WF_NOINLINE struct wf_stack *wf_stack_take_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size) {
     uint8_t index = size == 0 || size == stacks->default_size ? stacks->default_class : class_for(stacks, size);
-    struct wf_stack *stack;
-    if (WF_LIKELY(index == stacks->default_class && cache->hot)) {
-        stack = cache->hot;
-        cache->hot = stack->next;
-        cache->count--;
-    } else {
-        stack = index < WF_STACK_CLASSES ? take_shared(stacks, cache, index)
-                                         : take_single(stacks, size ? size : stacks->default_size);
-        if (!stack)
-            return NULL;
-    }
-    WF_ASSERT(stack->fiber == NULL);
-    return stack;
+    if (index == stacks->default_class && cache->hot)
+        return wf_stack_take(stacks, cache, 0);
+    if (index < WF_STACK_CLASSES)
+        return take_shared(stacks, cache, index);
+    return take_single(stacks, size ? size : stacks->default_size);
 }
 
-void wf_stack_give(struct wf_stacks *stacks, struct wf_stack_cache *cache, struct wf_stack *stack) {
-    stack->fiber = NULL;
-    stack->is_shallow = false;
-    if (WF_LIKELY(stack->class_index == stacks->default_class)) {
-        stack->next = cache->hot;
-        cache->hot = stack;
-        if (WF_UNLIKELY(++cache->count > HOT_MAX))
-            flush_hot(stacks, cache);
-        return;
-    }
+WF_NOINLINE void wf_stack_give_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, struct wf_stack *stack) {
     if (stack->class_index == WF_STACK_CLASSES) {
         give_single(stacks, stack);
+        return;
+    }
+    if (stack->class_index == stacks->default_class) {
+        flush_hot(stacks, cache);
+        wf_stack_give(stacks, cache, stack);
         return;
     }
     struct wf_stack_class *class = &stacks->classes[stack->class_index];
@@ -122,14 +110,14 @@ static void flush_hot(struct wf_stacks *stacks, struct wf_stack_cache *cache) {
     struct wf_stack_class *class = &stacks->classes[stacks->default_class];
     struct wf_stack *first = cache->hot;
     struct wf_stack *last = first;
-    for (int i = 1; i < BATCH; i++)
+    for (int i = 1; i < STACK_BATCH; i++)
         last = last->next;
     cache->hot = last->next;
-    cache->count -= BATCH;
+    cache->count -= STACK_BATCH;
     wf_lock_take(&class->lock);
     last->next = class->warm;
     class->warm = first;
-    class->warm_count += BATCH;
+    class->warm_count += STACK_BATCH;
     wf_lock_drop(&class->lock);
 }
 
@@ -138,7 +126,7 @@ static struct wf_stack *take_shared(struct wf_stacks *stacks, struct wf_stack_ca
     struct wf_stack_class *class = &stacks->classes[index];
     struct wf_stack *stack = NULL;
     wf_lock_take(&class->lock);
-    int wanted = index == stacks->default_class ? BATCH : 1;
+    int wanted = index == stacks->default_class ? STACK_BATCH : 1;
     for (int i = 0; i < wanted && class->warm; i++) {
         struct wf_stack *one = class->warm;
         class->warm = one->next;

@@ -20,6 +20,7 @@
 #define WF_FIBER_STACK_H
 
 #include "arch/context.h"
+#include "base/assert.h"
 #include "base/atomic.h"
 #include "os/memory.h"
 #include "queue/lock.h"
@@ -29,7 +30,8 @@ struct wf_deferred;
 struct wf_locals;
 struct wf_try;
 
-enum { WF_NAME_SIZE = 32, WF_STACK_CLASSES = 5 };
+/* WF_STACK_HOT_MAX: half a megabyte of memory that a processor keeps for itself. */
+enum { WF_NAME_SIZE = 32, WF_STACK_CLASSES = 5, WF_STACK_HOT_MAX = 128 };
 
 /* Bytes that a fiber can count on unless it asks for another number. */
 #define WF_STACK_DEFAULT ((size_t)160 * 1024)
@@ -103,9 +105,28 @@ void wf_stacks_term(struct wf_stacks *stacks);
 
 /* A stack with at least that many usable bytes (0: the default), with context ready for wf_arch_prepare. NULL: no
  * memory. cache is the calling processor's. */
-struct wf_stack *wf_stack_take(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size);
+struct wf_stack *wf_stack_take_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size);
+static inline struct wf_stack *wf_stack_take(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size) {
+    struct wf_stack *stack = cache->hot;
+    if (WF_UNLIKELY(size != 0 || !stack))
+        return wf_stack_take_slow(stacks, cache, size);
+    cache->hot = stack->next;
+    cache->count--;
+    return stack;
+}
 /* Nobody runs on it any more. */
-void wf_stack_give(struct wf_stacks *stacks, struct wf_stack_cache *cache, struct wf_stack *stack);
+void wf_stack_give_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, struct wf_stack *stack);
+static inline void wf_stack_give(struct wf_stacks *stacks, struct wf_stack_cache *cache, struct wf_stack *stack) {
+    stack->fiber = NULL;
+    stack->is_shallow = false;
+    if (WF_UNLIKELY(stack->class_index != stacks->default_class || cache->count >= WF_STACK_HOT_MAX)) {
+        wf_stack_give_slow(stacks, cache, stack);
+        return;
+    }
+    stack->next = cache->hot;
+    cache->hot = stack;
+    cache->count++;
+}
 
 /* An idle worker's chance to give memory back. Returns when it wants to be called again, or INT64_MAX. */
 int64_t wf_stacks_trim(struct wf_stacks *stacks, struct wf_stack_cache *cache, int64_t now);

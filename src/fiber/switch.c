@@ -27,7 +27,7 @@
 
 WF_MACHINE_DEFINE(fiber, WF_FIBER_STATES)
 
-static void leave_for_next(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
+static void leave_for(struct wf_fiber_worker *worker, struct wf_fiber *fiber, struct wf_task *task);
 static bool enter_task(struct wf_fiber_worker *worker, struct wf_task *task);
 static void put_back(struct wf_fiber_worker *worker, struct wf_task *task);
 static void switch_to(struct wf_fiber_worker *worker, struct wf_context *from, struct wf_fiber *to, bool dies);
@@ -38,11 +38,6 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
 static void stack_main(void *opaque);
 static void run_body(struct wf_fiber *fiber);
 
-void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_state state) {
-    WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->state), state);
-    wf_store_relaxed(&fiber->state, (uint8_t)state);
-}
-
 void wf_fiber_park(wf_commit *commit, void *arg) {
     struct wf_fiber_worker *worker = wf_worker_self();
     struct wf_fiber *fiber = worker->current;
@@ -52,32 +47,27 @@ void wf_fiber_park(wf_commit *commit, void *arg) {
     worker->commit = commit;
     worker->commit_arg = arg;
     WF_POINT("park.before_switch");
-    leave_for_next(worker, fiber);
+    leave_for(worker, fiber, wf_processor_pick_owner(worker->base.processor));
 }
 
 void wf_fiber_yield(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
     struct wf_fiber *fiber = worker->current;
     struct wf_processor *processor = worker->base.processor;
-    /* Alone and nothing due: going through the loop would only bring us back. */
-    if (processor->countdown > 0 && !wf_load_relaxed(&processor->attention) &&
-        !wf_processor_has_local_owner(processor)) {
-        processor->countdown--;
-        return;
-    }
+    struct wf_task *task = wf_processor_pick_owner(processor);
+    if (!task && processor->countdown > 0 && !wf_load_relaxed(&processor->attention))
+        return; /* alone and nothing due: going through the loop would only bring us back */
     worker->leave = WF_LEAVE_YIELD;
     worker->leaver = fiber;
-    leave_for_next(worker, fiber);
+    leave_for(worker, fiber, task);
 }
 
 void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     struct wf_fiber_worker *worker = wf_worker_self();
     wf_fiber_set_state(fiber, WF_FIBER_READY);
-    if (worker && worker->base.engine == &fibers->engine) {
+    if (worker && worker->fibers == fibers) {
         wf_count_owner(&worker->base.processor->counters.wakes, 1);
         wf_processor_ready_owner(worker->base.processor, &fiber->task, true);
-    } else if (fiber->pinned) {
-        wf_engine_submit_pinned_any(&fibers->engine, &fiber->task, fiber->pinned - 1u);
     } else {
         wf_engine_submit_any(&fibers->engine, &fiber->task);
     }
@@ -97,14 +87,15 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
     settle_leaver(worker); /* the loop's stack never moves to another thread */
 }
 
-static void leave_for_next(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
+/* Suspends the fiber and goes on with the task, or with the worker's loop when there is none. */
+static inline __attribute__((always_inline)) void leave_for(struct wf_fiber_worker *worker, struct wf_fiber *fiber,
+                                                            struct wf_task *task) {
     struct wf_stack *stack = fiber->stack;
     if (WF_UNLIKELY(stack->has_canary))
         wf_stack_check_canary(stack);
     stack->saved_errno = *worker->errno_location;
     if (WF_UNLIKELY(stack->keeps_fp))
         stack->fp_control = wf_arch_fp_control_get();
-    struct wf_task *task = wf_processor_pick_owner(worker->base.processor);
     if (task && !enter_task(worker, task)) {
         put_back(worker, task);
         task = NULL;
@@ -119,9 +110,9 @@ static void leave_for_next(struct wf_fiber_worker *worker, struct wf_fiber *fibe
 }
 
 /* Gets the task ready to be switched to. False when it is new and no stack is to be had. */
-static bool enter_task(struct wf_fiber_worker *worker, struct wf_task *task) {
+static inline bool enter_task(struct wf_fiber_worker *worker, struct wf_task *task) {
     struct wf_fiber *fiber = wf_fiber_of(task);
-    if (wf_load_relaxed(&fiber->state) == WF_FIBER_NEW && !start_fiber(worker, fiber))
+    if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_NEW && !start_fiber(worker, fiber))
         return false;
     wf_count_owner(&worker->base.processor->counters.switches, 1);
     return true;
@@ -157,31 +148,23 @@ static void settle_leaver(struct wf_fiber_worker *worker) {
     enum wf_leave leave = worker->leave;
     worker->leave = WF_LEAVE_NOTHING;
     worker->leaver = NULL;
-    switch (leave) {
-    case WF_LEAVE_NOTHING:
-        return;
-    case WF_LEAVE_YIELD:
-        wf_fiber_set_state(leaver, WF_FIBER_READY);
-        wf_processor_ready_owner(worker->base.processor, &leaver->task, false);
-        return;
-    case WF_LEAVE_PARK:
+    if (leave == WF_LEAVE_PARK) {
         wf_fiber_set_state(leaver, WF_FIBER_PARKED);
         WF_POINT("park.before_commit");
-        if (!worker->commit(leaver, worker->commit_arg))
-            wf_fiber_ready(wf_fibers_of(worker->base.engine), leaver);
-        return;
-    case WF_LEAVE_END: {
+        if (WF_UNLIKELY(!worker->commit(leaver, worker->commit_arg)))
+            wf_fiber_ready(worker->fibers, leaver);
+    } else if (leave == WF_LEAVE_YIELD) {
+        wf_fiber_set_state(leaver, WF_FIBER_READY);
+        wf_processor_ready_owner(worker->base.processor, &leaver->task, false);
+    } else if (leave == WF_LEAVE_END) {
         struct wf_stack *stack = worker->left_stack;
         wf_context_term(&stack->context);
-        wf_stack_give(&wf_fibers_of(worker->base.engine)->stacks,
-                      &((struct wf_fiber_processor *)worker->base.processor)->stacks, stack);
-        return;
-    }
+        wf_stack_give(&worker->fibers->stacks, &((struct wf_fiber_processor *)worker->base.processor)->stacks, stack);
     }
 }
 
 static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
-    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    struct wf_fibers *fibers = worker->fibers;
     struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
     size_t size = fiber->attributes ? fiber->attributes->stack_size : 0;
     if (size == 0 && WF_UNLIKELY(wf_load_relaxed(&fibers->deep_entries) > 0))
@@ -213,7 +196,7 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     if (WF_UNLIKELY(stack->is_sampled)) {
         stack->is_shallow = false;
         if (stack->trying == NULL) /* nothing of a former fiber is in use below */
-            wf_stack_make_shallow(&wf_fibers_of(worker->base.engine)->stacks, stack);
+            wf_stack_make_shallow(&worker->fibers->stacks, stack);
         stack->is_sampled = stack->is_shallow;
     }
 }
@@ -236,8 +219,8 @@ static void stack_main(void *opaque) {
         }
         struct wf_fiber *next = wf_fiber_of(task);
 #ifndef WF_TSAN /* there each fiber is a thread of its own to the sanitizer */
-        if (wf_load_relaxed(&next->state) == WF_FIBER_NEW && !next->attributes &&
-            stack->class_index == wf_fibers_of(worker->base.engine)->stacks.default_class) {
+        if (wf_load_relaxed(&next->task.state) == WF_FIBER_NEW && !next->attributes &&
+            stack->class_index == worker->fibers->stacks.default_class) {
             wf_count_owner(&worker->base.processor->counters.switches, 1);
             dress_stack(worker, next, stack);
             wf_fiber_set_state(next, WF_FIBER_RUNNING);
@@ -279,10 +262,10 @@ static void run_body(struct wf_fiber *fiber) {
     struct wf_fiber_worker *worker = wf_worker_self();
     if (WF_UNLIKELY(!worker))
         wf_fatal("a fiber function returned in a process that was forked from a running runtime");
-    struct wf_fibers *fibers = wf_fibers_of(worker->base.engine);
+    struct wf_fibers *fibers = worker->fibers;
     if (WF_UNLIKELY(error))
         wf_panic_report(worker, fiber, &attempt);
-    fiber->pinned = 0;
+    wf_task_set_pinned(&fiber->task, 0);
     if (WF_UNLIKELY(stack->is_sampled))
         wf_depth_record(fibers, fiber->entry, wf_stack_depth(stack));
     worker->left_stack = stack;

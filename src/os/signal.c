@@ -23,73 +23,73 @@
 #include "base/assert.h"
 #include "os/fault.h"
 
-struct slot {
+struct handler {
     int signal;
     int users;
     struct sigaction before;
 };
 
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct slot slots[] = {{.signal = SIGSEGV}, {.signal = SIGBUS}, {.signal = SIGFPE}};
+static pthread_mutex_t handlers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handler handlers[] = {{.signal = SIGSEGV}, {.signal = SIGBUS}, {.signal = SIGFPE}};
 static wf_fault_handler *fault_handler;
 
-static int slot_install(struct slot *slot);
-static void slot_remove(struct slot *slot);
+static int handler_install(struct handler *handler);
+static void handler_remove(struct handler *handler);
 static void on_fault(int signal, siginfo_t *info, void *context);
 
 int wf_os_faults_install(wf_fault_handler *handler, bool with_fpe) {
     int count = with_fpe ? 3 : 2;
     int error = 0;
-    pthread_mutex_lock(&slots_lock);
+    pthread_mutex_lock(&handlers_lock);
     WF_ASSERT(!fault_handler || fault_handler == handler);
     fault_handler = handler;
     for (int i = 0; i < count && !error; i++) {
-        error = slot_install(&slots[i]);
+        error = handler_install(&handlers[i]);
         for (int k = i - 1; error && k >= 0; k--)
-            slot_remove(&slots[k]);
+            handler_remove(&handlers[k]);
     }
-    pthread_mutex_unlock(&slots_lock);
+    pthread_mutex_unlock(&handlers_lock);
     return error;
 }
 
 void wf_os_faults_remove(bool with_fpe) {
-    pthread_mutex_lock(&slots_lock);
+    pthread_mutex_lock(&handlers_lock);
     for (int i = 0; i < (with_fpe ? 3 : 2); i++)
-        slot_remove(&slots[i]);
-    pthread_mutex_unlock(&slots_lock);
+        handler_remove(&handlers[i]);
+    pthread_mutex_unlock(&handlers_lock);
 }
 
-static int slot_install(struct slot *slot) {
-    if (slot->users == 0) {
+static int handler_install(struct handler *handler) {
+    if (handler->users == 0) {
         int fault = wf_fault(WF_CALL_SIGACTION);
         if (fault)
             return fault;
         struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigemptyset(&action.sa_mask);
-        if (sigaction(slot->signal, &action, &slot->before) != 0)
+        if (sigaction(handler->signal, &action, &handler->before) != 0)
             return -errno;
     }
-    slot->users++;
+    handler->users++;
     return 0;
 }
 
-static void slot_remove(struct slot *slot) {
-    WF_ASSERT(slot->users > 0);
-    if (--slot->users > 0)
+static void handler_remove(struct handler *handler) {
+    WF_ASSERT(handler->users > 0);
+    if (--handler->users > 0)
         return;
     struct sigaction now;
     /* A program that put its own handler over ours keeps it. */
-    if (sigaction(slot->signal, NULL, &now) == 0 && now.sa_sigaction == on_fault)
-        sigaction(slot->signal, &slot->before, NULL);
+    if (sigaction(handler->signal, NULL, &now) == 0 && now.sa_sigaction == on_fault)
+        sigaction(handler->signal, &handler->before, NULL);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
     if (fault_handler(signal, info, context))
         return;
-    struct slot *slot = slots;
-    while (slot->signal != signal)
-        slot++;
-    struct sigaction *before = &slot->before;
+    struct handler *handler = handlers;
+    while (handler->signal != signal)
+        handler++;
+    struct sigaction *before = &handler->before;
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(signal, info, context);
     } else if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {

@@ -53,8 +53,8 @@ enum { SEAT_AWAKE, SEAT_SEATED, SEAT_TAKEN, SEAT_TAKEN_TO_SEARCH };
 #define IDLE_CLAIM(p, found, value) wf_cas_relaxed((p), (found), (value))
 #endif
 
-static uint32_t word_searching(uint32_t word);
-static uint32_t word_parked(uint32_t word);
+static uint32_t idle_searching_of(uint32_t word);
+static uint32_t idle_parked_of(uint32_t word);
 static int idle_take_for_search(struct wf_idle *idle);
 static bool idle_remove(struct wf_idle *idle, uint32_t worker, uint8_t seat);
 #ifdef WF_MUTANT_IDLE_RESERVE_FIRST
@@ -94,7 +94,7 @@ int wf_idle_notify_any(struct wf_idle *idle) {
     return idle_reserve_then_take(idle);
 #endif
     uint32_t word = wf_load_relaxed(&idle->word);
-    if (word_searching(word) > 0 || word_parked(word) == 0)
+    if (idle_searching_of(word) > 0 || idle_parked_of(word) == 0)
         return -1;
     wf_lock_take(&idle->lock);
     int worker = idle_take_for_search(idle);
@@ -125,8 +125,8 @@ static int idle_reserve_then_take(struct wf_idle *idle) {
 static int idle_take_for_search(struct wf_idle *idle) {
     uint32_t word = wf_load_relaxed(&idle->word);
     do {
-        WF_ASSERT(word_parked(word) == idle->depth);
-        if (word_searching(word) > 0 || word_parked(word) == 0)
+        WF_ASSERT(idle_parked_of(word) == idle->depth);
+        if (idle_searching_of(word) > 0 || idle_parked_of(word) == 0)
             return -1;
     } while (!IDLE_CLAIM(&idle->word, &word, word + SEARCHING_ONE - PARKED_ONE));
     uint32_t worker = idle->stack[--idle->depth];
@@ -137,7 +137,7 @@ static int idle_take_for_search(struct wf_idle *idle) {
 bool wf_idle_search_begin(struct wf_idle *idle) {
     uint32_t word = wf_load_relaxed(&idle->word);
     do {
-        if (word_searching(word) >= idle->searcher_cap)
+        if (idle_searching_of(word) >= idle->searcher_cap)
             return false;
     } while (!wf_cas_relaxed(&idle->word, &word, word + SEARCHING_ONE));
     return true;
@@ -145,11 +145,11 @@ bool wf_idle_search_begin(struct wf_idle *idle) {
 
 bool wf_idle_search_end(struct wf_idle *idle) {
     uint32_t was = wf_fetch_sub_relaxed(&idle->word, SEARCHING_ONE);
-    WF_ASSERT(word_searching(was) > 0);
+    WF_ASSERT(idle_searching_of(was) > 0);
 #ifdef WF_MUTANT_IDLE_NO_CHAIN_WAKE
     return false;
 #else
-    return word_searching(was) == 1;
+    return idle_searching_of(was) == 1;
 #endif
 }
 
@@ -214,17 +214,17 @@ static bool idle_remove(struct wf_idle *idle, uint32_t worker, uint8_t seat) {
 }
 
 uint32_t wf_idle_searching_any(struct wf_idle *idle) {
-    return word_searching(wf_load_relaxed(&idle->word));
+    return idle_searching_of(wf_load_relaxed(&idle->word));
 }
 
 uint32_t wf_idle_parked_any(struct wf_idle *idle) {
-    return word_parked(wf_load_relaxed(&idle->word));
+    return idle_parked_of(wf_load_relaxed(&idle->word));
 }
 
-static uint32_t word_searching(uint32_t word) {
+static uint32_t idle_searching_of(uint32_t word) {
     return word & (PARKED_ONE - 1);
 }
 
-static uint32_t word_parked(uint32_t word) {
+static uint32_t idle_parked_of(uint32_t word) {
     return word >> 16;
 }

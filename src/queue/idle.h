@@ -75,11 +75,11 @@
 struct wf_idle {
     _Alignas(64) _Atomic uint32_t word; /* searching in the low half, parked in the high half */
     _Alignas(64) struct wf_lock lock;
-    uint32_t capacity;      /* workers have indices below this; constant */
-    uint32_t searcher_cap;  /* constant */
-    uint32_t depth;         /* under lock */
-    uint32_t *stack;        /* under lock */
-    _Atomic uint8_t *seat;  /* by worker: enum in idle.c */
+    uint32_t capacity;     /* workers have indices below this; constant */
+    uint32_t searcher_cap; /* constant */
+    uint32_t depth;        /* under lock */
+    uint32_t *stack;       /* under lock */
+    _Atomic uint8_t *seat; /* by worker: enum in idle.c */
 };
 
 /* For workers 0 to capacity - 1 (at most 65535), of which at most searcher_cap search at a time (0 means 1). Returns 0

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * queue/mailbox.c - many to one. Model, invariants and the pair A, B: queue/mailbox.h.
+ *
+ * The stack has the newest on top; the owner turns it round once, on its own time, so that pushers stay at one compare
+ * and swap and the owner runs tasks in the order of their arrival.
  */
 #include "queue/mailbox.h"
 
@@ -28,7 +31,8 @@ bool wf_mailbox_push_any(struct wf_mailbox *mailbox, struct wf_task *task) {
 #else
     do {
         task->next = top;
-    } while (!MAILBOX_CAS_PUSH(&mailbox->top, &top, task)); /* A */
+        /* A: publishes the task and its link */
+    } while (!MAILBOX_CAS_PUSH(&mailbox->top, &top, task));
 #endif
     return top == NULL;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * queue/parker.c - one word, one token. States, invariants and the pair A, B: queue/parker.h.
+ *
+ * Lying down need not acquire anything: it either finds EMPTY, where there is nothing to see, or a token, which it then
+ * consumes by the same acquire exchange as everybody else.
  */
 #include "queue/parker.h"
 
@@ -24,10 +27,6 @@
 
 static bool parker_lie_down(struct wf_parker *parker, uint32_t state);
 static bool parker_consume(struct wf_parker *parker);
-
-void wf_parker_init(struct wf_parker *parker) {
-    wf_store_relaxed(&parker->word, WF_PARKER_EMPTY);
-}
 
 bool wf_parker_park(struct wf_parker *parker, int64_t deadline_ns) {
     if (!parker_lie_down(parker, WF_PARKER_PARKED))

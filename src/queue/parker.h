@@ -38,7 +38,9 @@ struct wf_parker {
     _Atomic uint32_t word; /* any thread, by read-modify-write only */
 };
 
-void wf_parker_init(struct wf_parker *parker);
+static inline void wf_parker_init(struct wf_parker *parker) {
+    wf_store_relaxed(&parker->word, WF_PARKER_EMPTY);
+}
 
 /* Sleeps until there is a token, and consumes it: true. False once the absolute monotonic deadline has passed
  * (INT64_MAX: none). Spurious wakes of the futex stay inside. */

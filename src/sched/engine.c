@@ -21,8 +21,8 @@ static int engine_alloc(struct wf_engine *engine, uint64_t seed);
 static void processor_init(struct wf_processor *processor, struct wf_engine *engine, uint32_t index, uint64_t seed);
 static int engine_start_thread(struct wf_engine *engine, struct wf_worker *worker);
 static void worker_thread(void *opaque);
-static int worker_begin(struct wf_worker *worker);
-static void worker_end(struct wf_worker *worker);
+static int begin_worker(struct wf_worker *worker);
+static void end_worker(struct wf_worker *worker);
 
 int wf_engine_init(struct wf_engine *engine, const struct wf_engine_policy *policy, void *owner, uint32_t count,
                    uint64_t seed, const char *name) {
@@ -101,7 +101,7 @@ void wf_engine_term(struct wf_engine *engine) {
 
 int wf_engine_run(struct wf_engine *engine) {
     wf_store_relaxed(&engine->world_active, engine->count);
-    int error = worker_begin(engine->workers[0]);
+    int error = begin_worker(engine->workers[0]);
     if (error)
         return error;
     for (uint32_t i = 1; i < engine->count && !error; i++)
@@ -113,7 +113,7 @@ int wf_engine_run(struct wf_engine *engine) {
     for (uint32_t i = 1; i < engine->count; i++)
         if (engine->workers[i]->has_thread)
             wf_os_thread_join(&engine->workers[i]->thread);
-    worker_end(engine->workers[0]);
+    end_worker(engine->workers[0]);
     return error;
 }
 
@@ -128,23 +128,23 @@ static int engine_start_thread(struct wf_engine *engine, struct wf_worker *worke
 
 static void worker_thread(void *opaque) {
     struct wf_worker *worker = opaque;
-    int error = worker_begin(worker);
+    int error = begin_worker(worker);
     worker->begin_error = error;
     wf_parker_unpark(&worker->engine->started);
     if (error)
         return;
     wf_worker_loop(worker);
-    worker_end(worker);
+    end_worker(worker);
 }
 
-static int worker_begin(struct wf_worker *worker) {
+static int begin_worker(struct wf_worker *worker) {
     int error = worker->engine->policy->worker_begin(worker);
     if (!error)
         wf_current_set(worker);
     return error;
 }
 
-static void worker_end(struct wf_worker *worker) {
+static void end_worker(struct wf_worker *worker) {
     wf_current_set(NULL);
     worker->engine->policy->worker_end(worker);
 }
@@ -163,15 +163,17 @@ void wf_engine_drain(struct wf_engine *engine) {
 }
 
 void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task) {
+    if (wf_task_pinned(task)) {
+        uint32_t processor = wf_task_pinned(task) - 1;
+        if (wf_mailbox_push_any(&engine->processors[processor]->mailbox, task) &&
+            wf_idle_take(&engine->idle, processor))
+            wf_engine_unpark_any(engine, processor);
+        return;
+    }
     wf_fetch_add_relaxed(&engine->injected, 1);
-    wf_inject_push_any(&engine->inject[engine->policy->lane(task)], task);
+    wf_inject_push_any(&engine->inject[wf_task_lane(task)], task);
     WF_POINT("submit.before_notify");
     wf_engine_notify_any(engine);
-}
-
-void wf_engine_submit_pinned_any(struct wf_engine *engine, struct wf_task *task, uint32_t processor) {
-    if (wf_mailbox_push_any(&engine->processors[processor]->mailbox, task) && wf_idle_take(&engine->idle, processor))
-        wf_engine_unpark_any(engine, processor);
 }
 
 void wf_engine_notify_any(struct wf_engine *engine) {

@@ -26,6 +26,7 @@
 #ifndef WF_SCHED_ENGINE_H
 #define WF_SCHED_ENGINE_H
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "base/task.h"
 #include "os/poll.h"
@@ -49,9 +50,6 @@ struct wf_engine_policy {
     void (*worker_end)(struct wf_worker *worker);
     /* Runs the task, and others that wf_processor_pick_owner gives out, until that gives none. */
     void (*run)(struct wf_worker *worker, struct wf_task *task);
-    /* Where a task goes: its lane, and the processor it is pinned to or -1. */
-    enum wf_lane (*lane)(const struct wf_task *task);
-    int (*pinned_to)(const struct wf_task *task);
     /* All workers are parked and the engine is draining: true when nothing is left to wait for. */
     bool (*is_done)(struct wf_engine *engine);
     /* A worker has nothing to do: house-keeping. Returns the moment at which it wants to be called again. */
@@ -77,16 +75,16 @@ struct wf_processor {
     uint32_t countdown;    /* picks left until the loop must look elsewhere */
     uint32_t allowance;    /* what the countdown began with */
     int64_t visited_ns;    /* when the loop last read the clock, or 0 */
-    uint32_t next_streak;  /* picks from next in a row */
     uint32_t wake_skip;    /* next-slot notifications to leave out: see wf_processor_notify_soon_owner */
     uint32_t rounds;       /* visits of the loop, for taking turns */
     bool is_uncovered;     /* timers may have changed since somebody last promised to wake for them */
     bool takes_pinned;     /* take turns between pinned and other tasks */
+    bool has_extra;        /* pinned tasks, or tasks in another lane than the normal one, may be here */
     struct wf_chain pinned;
     struct wf_rng rng;
 
     /* shared */
-    _Alignas(64) _Atomic(struct wf_task *) next; /* owner sets; owner and thieves clear by read-modify-write */
+    _Alignas(64) _Atomic(struct wf_task *) next; /* owner sets when empty; owner and thieves clear */
     _Atomic uint32_t attention;                  /* anybody sets: leave the fast path; the loop clears */
     struct wf_mailbox mailbox;
     struct wf_counters counters;
@@ -150,19 +148,18 @@ void wf_engine_stop(struct wf_engine *engine);
 /* Any thread: stop by yourself once all workers are parked and policy->is_done. */
 void wf_engine_drain(struct wf_engine *engine);
 
-/* Any thread: puts a task in from outside. */
+/* Any thread: puts a task in from outside; a pinned one goes to its processor. */
 void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task);
-/* Any thread: makes a task ready that must run on that processor. */
-void wf_engine_submit_pinned_any(struct wf_engine *engine, struct wf_task *task, uint32_t processor);
 /* Any thread: something was published that any worker could run; wakes one if that is needed. */
 void wf_engine_notify_any(struct wf_engine *engine);
 /* Any thread: wakes a given worker. */
 void wf_engine_unpark_any(struct wf_engine *engine, uint32_t worker);
 
-/* The owner's queues. soon: run it next, in this slice; else it goes to the end of its lane. */
-void wf_processor_ready_owner(struct wf_processor *processor, struct wf_task *task, bool soon);
+/* Makes a task ready on the owner's processor. soon: run it next, in this slice, if nobody else is to; else it goes to
+ * the end of its lane. */
+static inline void wf_processor_ready_owner(struct wf_processor *processor, struct wf_task *task, bool soon);
 /* The next task, or NULL: nothing local, or it is time to go through the worker's loop. */
-struct wf_task *wf_processor_pick_owner(struct wf_processor *processor);
+static inline struct wf_task *wf_processor_pick_owner(struct wf_processor *processor);
 /* Whether a pick could find something without a look elsewhere. */
 bool wf_processor_has_local_owner(struct wf_processor *processor);
 /* A timer was armed here: see to it that somebody wakes for it. */
@@ -183,5 +180,50 @@ void wf_world_resume(struct wf_worker *worker);
 /* Sleeping (sched/sleep.c). */
 void wf_worker_sleep(struct wf_worker *worker);
 void wf_worker_cover_timers(struct wf_worker *worker);
+
+/* The rest of this header is the fast path; the slow one is in sched/processor.c. */
+void wf_processor_ready_slow_owner(struct wf_processor *processor, struct wf_task *task);
+struct wf_task *wf_processor_pick_extra_owner(struct wf_processor *processor);
+void wf_processor_notify_soon_owner(struct wf_processor *processor);
+
+static inline void wf_processor_ready_owner(struct wf_processor *processor, struct wf_task *task, bool soon) {
+    struct wf_ring *ring = &processor->lanes[WF_LANE_NORMAL];
+    if (WF_UNLIKELY(task->route != 0)) { /* pinned, or in another lane */
+        wf_processor_ready_slow_owner(processor, task);
+        return;
+    }
+    /* Only the owner makes next non-null, so null stays null under its feet and a store is enough. */
+    if (soon && !wf_load_relaxed(&processor->next) && wf_ring_is_empty_any(ring)) {
+        wf_store_release(&processor->next, task); /* pairs with the acquire of wf_processor_take_next_owner and thieves */
+        if (processor->engine->count > 1)
+            wf_processor_notify_soon_owner(processor);
+        return;
+    }
+    if (WF_UNLIKELY(!wf_ring_push_owner(ring, task)))
+        wf_processor_ready_slow_owner(processor, task);
+    else if (processor->engine->count > 1)
+        wf_engine_notify_any(processor->engine);
+}
+
+static inline struct wf_task *wf_processor_take_next_owner(struct wf_processor *processor) {
+    struct wf_task *task = wf_load_relaxed(&processor->next);
+    if (!task)
+        return NULL;
+    if (processor->engine->count == 1) { /* no thieves */
+        wf_store_relaxed(&processor->next, NULL);
+        return task;
+    }
+    return wf_exchange_acquire(&processor->next, NULL); /* a thief may have been faster: then NULL */
+}
+
+static inline struct wf_task *wf_processor_pick_owner(struct wf_processor *processor) {
+    if (WF_UNLIKELY(processor->countdown == 0 || wf_load_relaxed(&processor->attention)))
+        return NULL;
+    processor->countdown--;
+    if (WF_UNLIKELY(processor->has_extra || !wf_mailbox_is_empty_any(&processor->mailbox)))
+        return wf_processor_pick_extra_owner(processor);
+    struct wf_task *task = wf_processor_take_next_owner(processor);
+    return task ? task : wf_ring_pop_owner(&processor->lanes[WF_LANE_NORMAL]);
+}
 
 #endif

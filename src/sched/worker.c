@@ -6,7 +6,8 @@
  *            serve     timers that are due; every so often the shared queue or a lower lane first
  *            pick      what is local
  *            share     a batch from the injection queue
- *            search    other processors: rings, due timers, a next slot that has gone stale
+ *            others    timers that are due on other processors
+ *            search    other processors: rings, a next slot that has gone stale
  *            sleep     (sched/sleep.c)
  *
  * At most one worker searches at a time. A searcher that finds something and was the last one wakes the next before it
@@ -27,6 +28,8 @@
 enum { ALLOWANCE = 61, VISIT_NS = 50000 };
 enum { SEARCH_ROUNDS = 64, STALE_ROUNDS = 16, ROUND_RELAX = 8, SHARE_BATCH = 128, BACKOFF_MAX = 1023 };
 
+static const uint8_t lane_order[WF_LANES] = WF_LANE_ORDER;
+
 struct stale_watch {
     struct wf_processor *processor;
     struct wf_task *task;
@@ -40,6 +43,7 @@ static void worker_hold(struct wf_worker *worker);
 static struct wf_task *worker_serve(struct wf_worker *worker);
 static void set_allowance(struct wf_processor *processor, int64_t now);
 static void fire_timers(struct wf_worker *worker, struct wf_processor *processor, int64_t now);
+static struct wf_task *worker_fire_others(struct wf_worker *worker);
 static struct wf_task *worker_share(struct wf_worker *worker, size_t max);
 static struct wf_task *worker_search(struct wf_worker *worker);
 static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch *watch, int round);
@@ -82,8 +86,11 @@ static struct wf_task *worker_look(struct wf_worker *worker) {
         task = wf_processor_pick_owner(processor);
     if (!task)
         task = worker_share(worker, SHARE_BATCH);
-    if (!task && worker->engine->count > 1)
-        task = worker_search(worker);
+    if (!task && worker->engine->count > 1) {
+        task = worker_fire_others(worker);
+        if (!task)
+            task = worker_search(worker);
+    }
     return task;
 }
 
@@ -142,10 +149,26 @@ static void fire_timers(struct wf_worker *worker, struct wf_processor *processor
     }
 }
 
+/* Timers that are due on other processors, which may be busy. No searcher's place is needed for it: a poller that was
+ * woken by such a timer would otherwise poll again and again until it may search. */
+static struct wf_task *worker_fire_others(struct wf_worker *worker) {
+    struct wf_engine *engine = worker->engine;
+    int64_t now = 0;
+    for (uint32_t i = 0; i < engine->count; i++) {
+        if (wf_timers_earliest(&engine->processors[i]->timers) == WF_NEVER)
+            continue;
+        if (now == 0)
+            now = wf_os_now();
+        fire_timers(worker, engine->processors[i], now);
+    }
+    return now ? wf_processor_pick_owner(worker->processor) : NULL;
+}
+
 static struct wf_task *worker_share(struct wf_worker *worker, size_t max) {
     struct wf_processor *processor = worker->processor;
     struct wf_engine *engine = worker->engine;
-    for (int lane = 0; lane < WF_LANES; lane++) {
+    for (int i = 0; i < WF_LANES; i++) {
+        int lane = lane_order[i];
         size_t waiting = wf_inject_size_any(&engine->inject[lane]);
         if (waiting == 0)
             continue;
@@ -190,8 +213,7 @@ static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch
     struct wf_engine *engine = worker->engine;
     struct wf_processor *own = worker->processor;
     if (!wf_mailbox_is_empty_any(&own->mailbox)) {
-        wf_mailbox_take_owner(&own->mailbox, &own->pinned);
-        return wf_chain_take_first(&own->pinned);
+        return wf_processor_pick_extra_owner(own);
     }
     struct wf_task *task = worker_share(worker, SHARE_BATCH);
     uint32_t start = wf_rng_below(&own->rng, engine->count);
@@ -200,10 +222,6 @@ static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch
         if (victim == own)
             continue;
         task = steal_ring(worker, victim);
-        if (!task && wf_timers_earliest(&victim->timers) != WF_NEVER) {
-            fire_timers(worker, victim, wf_os_now());
-            task = wf_processor_pick_owner(own);
-        }
         if (!task)
             task = steal_next(worker, victim, watch, round);
     }
@@ -211,12 +229,14 @@ static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch
 }
 
 static struct wf_task *steal_ring(struct wf_worker *worker, struct wf_processor *victim) {
-    for (int lane = 0; lane < WF_LANES; lane++) {
+    for (int i = 0; i < WF_LANES; i++) {
+        int lane = lane_order[i];
         struct wf_task *first = NULL;
         int count = wf_ring_steal_thief(&victim->lanes[lane], &worker->processor->lanes[lane], &first);
         if (count > 0) {
             wf_count_owner(&worker->processor->counters.steals, 1);
             wf_count_owner(&worker->processor->counters.stolen, (uint64_t)count);
+            worker->processor->has_extra |= lane != WF_LANE_NORMAL;
             return first;
         }
     }

@@ -13,63 +13,72 @@
 #include "os/clock.h"
 #include "wait/wait.h"
 
-static int join_inside(struct wf_fibers *fibers, weft_fiber id, void **result, int64_t deadline_ns);
+static int join_refusal_locked(struct wf_fiber *fiber, int64_t deadline_ns);
+static int join_until(struct wf_fibers *fibers, weft_fiber id, void **result, int64_t deadline_ns);
 static int take_ended_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, void **result);
 
 int weft_join(weft_fiber id, void **result, weft_time deadline) {
     struct wf_fibers *fibers = wf_runtimes_enter(id);
-    if (!fibers)
+    if (WF_UNLIKELY(!fibers))
         return -ESTALE;
-    int error = join_inside(fibers, id, result, deadline);
-    wf_runtimes_leave(fibers);
-    return error;
-}
-
-static int join_inside(struct wf_fibers *fibers, weft_fiber id, void **result, int64_t deadline_ns) {
     struct wf_fiber *fiber = wf_record_lock(fibers, id);
-    if (!fiber)
-        return -ESTALE;
-    if (wf_load_relaxed(&fiber->state) == WF_FIBER_ENDED)
-        return take_ended_locked(fibers, fiber, result);
-    int refusal = fiber == wf_fiber_self()             ? -EDEADLK
-                  : fiber->flags & WF_FLAG_DETACHED    ? -ESTALE
-                  : deadline_ns == WEFT_NOW            ? -ETIMEDOUT
-                                                       : 0;
-    struct wf_waiter waiter;
-    int status = refusal;
-    bool needs_timer = deadline_ns != WF_NEVER && wf_fiber_self();
-    if (refusal || needs_timer)
+    int status = -ESTALE;
+    if (!fiber) {
+        /* gone */
+    } else if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED) {
+        status = take_ended_locked(fibers, fiber, result);
+    } else if ((status = join_refusal_locked(fiber, deadline)) != 0) {
         wf_lock_drop(&fiber->lock);
-    if (refusal)
-        return refusal;
-
-    status = wf_wait_begin(&waiter, &fiber->lock, &fiber->waiters, deadline_ns);
-    if (status)
-        return status;
-    if (needs_timer) { /* the lock was given up for arming it: the fiber may have ended, or be another one */
-        if (!(fiber = wf_record_lock(fibers, id))) {
-            wf_wait_finish(&waiter);
-            return -ESTALE;
-        }
-        if (wf_load_relaxed(&fiber->state) == WF_FIBER_ENDED) {
-            status = take_ended_locked(fibers, fiber, result);
-            wf_wait_finish(&waiter);
-            return status;
-        }
-    }
-    void *object = fiber;
-    status = wf_wait_sleep_locked(&waiter, deadline_ns);
-    wf_wait_finish(&waiter);
-    if (status != -ETIMEDOUT) {
+    } else if (deadline == WEFT_NEVER) {
+        struct wf_waiter waiter;
+        void *object = fiber;
+        wf_wait_begin(&waiter, &fiber->lock, &fiber->waiters);
+        status = wf_wait_sleep_locked(&waiter, WF_NEVER);
         wf_context_acquire(object);
         if (result)
             *result = waiter.value;
+    } else {
+        wf_lock_drop(&fiber->lock); /* the deadline is armed without it */
+        status = join_until(fibers, id, result, deadline);
     }
+    wf_runtimes_leave(fibers);
+    return status;
+}
+
+static int join_refusal_locked(struct wf_fiber *fiber, int64_t deadline_ns) {
+    if (WF_UNLIKELY(fiber == wf_fiber_self()))
+        return -EDEADLK;
+    if (WF_UNLIKELY(fiber->parent & WF_FLAG_DETACHED))
+        return -ESTALE;
+    return deadline_ns == WEFT_NOW ? -ETIMEDOUT : 0;
+}
+
+static int join_until(struct wf_fibers *fibers, weft_fiber id, void **result, int64_t deadline_ns) {
+    struct wf_waiter waiter;
+    struct wf_fiber *fiber = wf_record_of(fibers, id);
+    wf_wait_begin(&waiter, &fiber->lock, &fiber->waiters);
+    int status = wf_wait_arm(&waiter, deadline_ns);
+    if (status)
+        return status;
+    if (!(fiber = wf_record_lock(fibers, id))) {
+        status = -ESTALE;
+    } else if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED) {
+        status = take_ended_locked(fibers, fiber, result);
+    } else {
+        void *object = fiber;
+        status = wf_wait_sleep_locked(&waiter, deadline_ns);
+        if (status != -ETIMEDOUT) {
+            wf_context_acquire(object);
+            if (result)
+                *result = waiter.value;
+        }
+    }
+    wf_wait_finish(&waiter);
     return status;
 }
 
 static int take_ended_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, void **result) {
-    int error = fiber->flags & WF_FLAG_PANICKED ? -EOWNERDEAD : fiber->flags & WF_FLAG_NO_STACK ? -ENOMEM : 0;
+    int error = fiber->parent & WF_FLAG_PANICKED ? -EOWNERDEAD : fiber->parent & WF_FLAG_NO_STACK ? -ENOMEM : 0;
     wf_context_acquire(fiber);
     if (result)
         *result = fiber->value;

@@ -24,27 +24,15 @@ static void queue_remove(struct wf_waiter *waiter);
 static bool commit_drop(struct wf_fiber *fiber, void *arg);
 static int sleep_thread(struct wf_waiter *waiter, int64_t deadline_ns);
 
-int wf_wait_begin(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, int64_t deadline_ns) {
-    struct wf_fiber_worker *worker = wf_worker_self();
-    waiter->lock = lock;
-    waiter->queue = queue;
-    waiter->is_linked = false;
-    waiter->is_expired = false;
-    waiter->has_timer = false;
-    waiter->value = NULL;
-    waiter->fiber = worker ? worker->current : NULL;
-    if (!waiter->fiber) {
-        wf_parker_init(&waiter->parker);
+int wf_wait_arm(struct wf_waiter *waiter, int64_t deadline_ns) {
+    if (!waiter->fiber)
         return 0;
-    }
-    waiter->fibers = wf_fibers_of(worker->base.engine);
-    if (deadline_ns == WF_NEVER)
-        return 0;
+    struct wf_processor *processor = wf_worker_self()->base.processor;
     waiter->timer.fire = deadline_fire;
-    int error = wf_timers_arm(&worker->base.processor->timers, &waiter->timer, deadline_ns);
+    int error = wf_timers_arm(&processor->timers, &waiter->timer, deadline_ns);
     waiter->has_timer = error == 0;
     if (!error)
-        wf_processor_timers_changed_owner(worker->base.processor);
+        wf_processor_timers_changed_owner(processor);
     return error;
 }
 

@@ -38,9 +38,21 @@ struct wf_waiter {
     struct wf_timer timer;
 };
 
-/* Readies a node for the calling fiber or thread, and arms its deadline if there is one to arm. Without locks held.
- * Returns 0 or -ENOMEM. */
-int wf_wait_begin(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, int64_t deadline_ns);
+/* Readies a node for the calling fiber or thread. */
+static inline void wf_wait_begin(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    waiter->lock = lock;
+    waiter->queue = queue;
+    waiter->is_linked = false;
+    waiter->is_expired = false;
+    waiter->has_timer = false;
+    waiter->value = NULL;
+    waiter->fiber = worker ? worker->current : NULL;
+    waiter->fibers = worker ? worker->fibers : NULL;
+    wf_parker_init(&waiter->parker);
+}
+/* Arms its deadline, if it is a fiber's. Without locks held. Returns 0 or -ENOMEM. */
+int wf_wait_arm(struct wf_waiter *waiter, int64_t deadline_ns);
 /* With the object's lock held, which is dropped: waits until the node is taken out. Returns its status. */
 int wf_wait_sleep_locked(struct wf_waiter *waiter, int64_t deadline_ns);
 /* Takes the deadline back. Without locks held; after it the node may go. Both ways of leaving end with it. */

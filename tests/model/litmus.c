@@ -14,7 +14,6 @@
 #include "os/futex.h"
 #include "os/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef void body(void *);
@@ -174,7 +173,8 @@ static void corr(void) {
     CHECK(r[1] >= r[0]);
 }
 
-/* A release sequence goes on through another thread's relaxed read-modify-write ... */
+/* A release sequence goes on through another thread's relaxed read-modify-write: whoever reads 2 by acquire has seen the
+ * publication of 1. (An increment that comes first makes 1, which the publication then overwrites.) */
 THREAD(sequence_publish) {
     data = 7;
     STORE(&y, 1, RELEASE);
@@ -194,9 +194,7 @@ static void sequence_by_rmw(void) {
     model_join_all();
 }
 
-/* ... where it only began there: an increment that came first carries nothing; so the read of 2 may be a race in the
- * program above only if the increment can be second. It can be first, then y is 1 and nothing is read. But a plain
- * relaxed store of the same thread ends the sequence. */
+/* But a relaxed store ends it, even one of the same thread. */
 THREAD(sequence_publish_twice) {
     data = 7;
     STORE(&y, 1, RELEASE);
@@ -340,19 +338,49 @@ static void heap_leak(void) {
     STORE(&pointer, wf_os_alloc(4), RELAXED);
 }
 
-#define CASE(name) {#name, name}
+#define CASE(name) \
+    { #name, name }
 static const struct {
     const char *name;
     void (*function)(void);
 } cases[] = {
-    CASE(sb_relaxed), CASE(sb_acq_rel), CASE(sb_acq_rel_fence), CASE(sb_seq_cst), CASE(sb_fence), CASE(sb_rmw),
-    CASE(mp_relaxed), CASE(mp_release_only), CASE(mp_acquire_only), CASE(mp_rel_acq), CASE(mp_fences),
-    CASE(mp_release_acquire_fence), CASE(plain_relaxed), CASE(plain_rel_acq), CASE(iriw_acq_rel), CASE(iriw_seq_cst),
-    CASE(wrc_relaxed), CASE(wrc_acq_rel), CASE(corr), CASE(sequence_by_rmw), CASE(sequence_by_store), CASE(halves),
-    CASE(whole), CASE(limit_load_buffering), CASE(limit_write_reordering), CASE(futex_store_and_wake),
-    CASE(futex_lost_wake), CASE(futex_one_wake_for_two), CASE(futex_spurious), CASE(futex_deadline), CASE(spin_ends),
-    CASE(spin_does_not_acquire), CASE(spin_without_end), CASE(spin_bounded), CASE(heap_use_after_free),
-    CASE(heap_alone), CASE(heap_leak),
+    CASE(sb_relaxed),
+    CASE(sb_acq_rel),
+    CASE(sb_acq_rel_fence),
+    CASE(sb_seq_cst),
+    CASE(sb_fence),
+    CASE(sb_rmw),
+    CASE(mp_relaxed),
+    CASE(mp_release_only),
+    CASE(mp_acquire_only),
+    CASE(mp_rel_acq),
+    CASE(mp_fences),
+    CASE(mp_release_acquire_fence),
+    CASE(plain_relaxed),
+    CASE(plain_rel_acq),
+    CASE(iriw_acq_rel),
+    CASE(iriw_seq_cst),
+    CASE(wrc_relaxed),
+    CASE(wrc_acq_rel),
+    CASE(corr),
+    CASE(sequence_by_rmw),
+    CASE(sequence_by_store),
+    CASE(halves),
+    CASE(whole),
+    CASE(limit_load_buffering),
+    CASE(limit_write_reordering),
+    CASE(futex_store_and_wake),
+    CASE(futex_lost_wake),
+    CASE(futex_one_wake_for_two),
+    CASE(futex_spurious),
+    CASE(futex_deadline),
+    CASE(spin_ends),
+    CASE(spin_does_not_acquire),
+    CASE(spin_without_end),
+    CASE(spin_bounded),
+    CASE(heap_use_after_free),
+    CASE(heap_alone),
+    CASE(heap_leak),
 };
 
 void model_main(void) {

@@ -95,18 +95,18 @@ END
 rm -r "$root/sys/fs/cgroup"
 write /proc/self/cgroup $'4:memory:/box/one\n3:cpu,cpuacct:/box/one\n2:pids:/box/one\n0::/'
 write /proc/self/mountinfo "$(printf '%s\n' \
-    '31 20 0:26 /box/one /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct' \
+    '31 20 0:26 /box /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct' \
     '32 20 0:27 /box/one /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory' \
     '33 20 0:28 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids')"
-write /sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us 250000
-write /sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us 1000000
+write /sys/fs/cgroup/cpu,cpuacct/one/cpu.cfs_quota_us 250000
+write /sys/fs/cgroup/cpu,cpuacct/one/cpu.cfs_period_us 1000000
 write /sys/fs/cgroup/memory/memory.limit_in_bytes 536870912
 write /sys/fs/cgroup/pids/box/one/pids.max 100000
 try 0 "$weft" doctor --sysroot "$root"
 wants warn 'processor quota' '^0\.25 processors'
 wants ok 'memory limit' '^512 MiB'
 wants ok 'group tasks' '^100000 '
-write /sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us -1
+write /sys/fs/cgroup/cpu,cpuacct/one/cpu.cfs_quota_us -1
 write /sys/fs/cgroup/memory/memory.limit_in_bytes 9223372036854771712
 write /sys/fs/cgroup/pids/box/one/pids.max max
 try 0 "$weft" doctor --sysroot "$root"

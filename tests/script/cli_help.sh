@@ -51,10 +51,11 @@ docter doctor
 doktor doctor
 verison version
 hlep help
+dcotro doctor
 ne new
 END
 
-for typed in xyzzy q '' averyveryverylongwordthatisnotacommandatall; do
+for typed in xyzzy q '' verzzzn averyveryverylongwordthatisnotacommandatall; do
     misuse "$weft" "$typed"
     err_lacks 'did you mean'
 done

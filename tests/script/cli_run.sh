@@ -70,9 +70,9 @@ nothing_left
 # The compiler is called again when source, header, options or compiler changed, and not for a path spelled anew.
 try 0 "$weft" run hello.c
 calls 0
-echo '#define GREETING "good day"' >greeting.h
+echo '#define GREETING "howdy"' >greeting.h # of the same length
 try 0 "$weft" run hello.c
-out_is 'good day 42'
+out_is 'howdy 42'
 calls 1
 echo '#define GREETING "hello"' >greeting.h
 try 0 "$weft" run hello.c
@@ -130,14 +130,18 @@ cat >options.c <<'END'
 #include <stdio.h>
 #include "there.h"
 int main(int argc, char **argv) {
-    printf("%s %d %.0f %d\n", WORD, THERE, cos(argc - 1.0), argv[argc] == NULL);
+    printf("%s %d %.0f %s\n", WORD, THERE, cos(argc - 1.0), argv[0]);
     return 0;
 }
 END
 mkdir inc
 echo '#define THERE 3' >inc/there.h
-try 0 "$weft" run -D 'WORD="it is"' -Iinc -L . -l m options.c
-out_is 'it is 3 1 1'
+try 0 "$weft" run -D 'WORD="it is"' -Iinc options.c
+out_is 'it is 3 1 options'
+try 0 "$weft" run --no-cache -D 'WORD="it is"' -I inc -L . -l m options.c
+out_is 'it is 3 1 options'
+try 1 "$weft" run -D 'WORD="it is"' -Iinc -lno-such-library options.c
+err_has 'no-such-library'
 rm -f "$scratch/calls"
 
 # Input and signals.
@@ -167,6 +171,7 @@ cat >linger.c <<'END'
 #include <stdio.h>
 #include <unistd.h>
 int main(void) {
+    alarm(20); /* for the case that the signal does not arrive */
     puts("ready");
     fflush(stdout);
     for (;;)

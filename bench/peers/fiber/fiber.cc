@@ -65,7 +65,8 @@ std::int64_t skynet_node(std::int64_t first, std::int64_t size) {
     fiber fibers[branches];
     std::int64_t parts[branches], share = size / branches, sum = 0;
     for (int i = 0; i < branches; i++)
-        fibers[i] = bench::spawn([part = &parts[i], begin = first + i * share, share] { *part = skynet_node(begin, share); });
+        fibers[i] =
+            bench::spawn([part = &parts[i], begin = first + i * share, share] { *part = skynet_node(begin, share); });
     for (int i = 0; i < branches; i++) {
         fibers[i].join();
         sum += parts[i];
@@ -96,4 +97,6 @@ const bench::entry all[] = {
 
 } // namespace
 
-int main(int argc, char **argv) { return bench::main(argc, argv, all); }
+int main(int argc, char **argv) {
+    return bench::main(argc, argv, all);
+}

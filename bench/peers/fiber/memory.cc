@@ -62,4 +62,6 @@ const bench::entry all[] = {{"mem", mem}, {"idle", idle}};
 
 } // namespace
 
-int main(int argc, char **argv) { return bench::main(argc, argv, all); }
+int main(int argc, char **argv) {
+    return bench::main(argc, argv, all);
+}

@@ -87,7 +87,9 @@ void late(const char *suffix) {
     left = late_sleepers;
     std::int64_t start = cpu_ns();
     for (long i = 0; i < late_sleepers; i++)
-        bench::spawn([&all, i] { sleep_and_note(&all[static_cast<std::size_t>(i)], static_cast<std::uint64_t>(i)); }).detach();
+        bench::spawn([&all, i] {
+            sleep_and_note(&all[static_cast<std::size_t>(i)], static_cast<std::uint64_t>(i));
+        }).detach();
     wait_for_all();
     bench::report("sleepers.cpu", suffix, static_cast<double>(cpu_ns() - start) / 1e6, "ms");
     report_lateness(all);
@@ -97,4 +99,6 @@ const bench::entry all[] = {{"sleepers", sleepers}, {"late", late}};
 
 } // namespace
 
-int main(int argc, char **argv) { return bench::main(argc, argv, all); }
+int main(int argc, char **argv) {
+    return bench::main(argc, argv, all);
+}

@@ -51,4 +51,6 @@ const bench::entry all[] = {{"wake", wake}};
 
 } // namespace
 
-int main(int argc, char **argv) { return bench::main(argc, argv, all); }
+int main(int argc, char **argv) {
+    return bench::main(argc, argv, all);
+}

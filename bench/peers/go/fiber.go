@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The cost of goroutines themselves: Gosched, go and wait, a million at once, the skynet tree. Same work as
-// bench/weft/fiber.c. One goroutine is joined through a channel that serves for all, a batch by a WaitGroup: the cheapest
-// way of each. skynet is the classic program with channels.
+// bench/weft/fiber.c. One goroutine is joined through a channel that serves for all, a batch by a WaitGroup: the
+// cheapest way of each. skynet is the classic program with channels.
 package main
 
 import (

@@ -38,15 +38,13 @@ void __tsan_write_range(void *p, unsigned long bytes) {
     wmx_plain(p, bytes, true, HERE);
 }
 
-void __tsan_init(void) {
-}
+void __tsan_init(void) {}
 
 void __tsan_func_entry(void *p) {
     (void)p;
 }
 
-void __tsan_func_exit(void) {
-}
+void __tsan_func_exit(void) {}
 
 void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
     wmx_plain(from, bytes, false, HERE);
@@ -85,16 +83,19 @@ void __tsan_atomic_signal_fence(int order) {
     UPDATE(bits, type, fetch_and, WMX_AND) \
     UPDATE(bits, type, fetch_or, WMX_OR) \
     UPDATE(bits, type, fetch_xor, WMX_XOR) \
-    int __tsan_atomic##bits##_compare_exchange_strong(volatile type *p, type *e, type desired, int success, int failure) { \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile type *p, type *e, type desired, int success, \
+                                                      int failure) { \
         uint64_t expected = *e; \
         bool done = wmx_cas((uintptr_t)p, sizeof(type), &expected, desired, (int[]){success, failure}, HERE); \
         *e = (type)expected; \
         return done; \
     } \
-    int __tsan_atomic##bits##_compare_exchange_weak(volatile type *p, type *e, type desired, int success, int failure) { \
+    int __tsan_atomic##bits##_compare_exchange_weak(volatile type *p, type *e, type desired, int success, \
+                                                    int failure) { \
         return __tsan_atomic##bits##_compare_exchange_strong(p, e, desired, success, failure); \
     } \
-    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type e, type desired, int success, int failure) { \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type e, type desired, int success, \
+                                                    int failure) { \
         uint64_t expected = e; \
         wmx_cas((uintptr_t)p, sizeof(type), &expected, desired, (int[]){success, failure}, HERE); \
         return (type)expected; \

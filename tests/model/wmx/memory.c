@@ -32,7 +32,8 @@ static int location_of(uintptr_t address, int size, const void *code);
 static int oldest_visible(const struct wmx_thread *thread, int location, int order);
 static void see(struct wmx_thread *thread, int location, int stamp, int order);
 static void remember_read(struct wmx_thread *thread, int location, int stamp);
-static void append(struct wmx_thread *thread, int location, uint64_t value, int order, const struct wmx_view *inherited);
+static void append(struct wmx_thread *thread, int location, uint64_t value, int order,
+                   const struct wmx_view *inherited);
 
 void wmx_join_view(struct wmx_view *into, const struct wmx_view *from) {
     for (int i = 0; i < WMX_LOCATIONS; i++)
@@ -186,7 +187,8 @@ static void remember_read(struct wmx_thread *thread, int location, int stamp) {
         thread->read[thread->read_count++] = (struct wmx_read){location, stamp};
 }
 
-static void append(struct wmx_thread *thread, int location, uint64_t value, int order, const struct wmx_view *inherited) {
+static void append(struct wmx_thread *thread, int location, uint64_t value, int order,
+                   const struct wmx_view *inherited) {
     struct wmx_location *l = &wmx->location[location];
     if (l->count == WMX_STORES)
         wmx_fail("more than %d stores to one location", WMX_STORES);
