@@ -117,7 +117,8 @@ static void worker_end(struct wf_worker *base) {
 }
 
 static bool fibers_are_done(struct wf_engine *engine) {
-    return wf_fibers_alive(wf_fibers_of(engine)) == 0;
+    struct wf_fibers *fibers = wf_fibers_of(engine);
+    return wf_fibers_alive(fibers) == 0 && wf_runtimes_shut(fibers);
 }
 
 static int64_t worker_rest(struct wf_worker *base) {

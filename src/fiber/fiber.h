@@ -203,6 +203,7 @@ void wf_records_term(struct wf_fibers *fibers);
 /* fiber/runtimes.c: from an id, or a plain thread, to a runtime. One that was entered cannot end until it is left. */
 int wf_runtimes_add(struct wf_fibers *fibers);
 void wf_runtimes_open(struct wf_fibers *fibers);
+bool wf_runtimes_shut(struct wf_fibers *fibers);
 void wf_runtimes_close(struct wf_fibers *fibers);
 void wf_runtimes_remove(struct wf_fibers *fibers);
 /* The runtime of an id, or NULL. */

@@ -20,6 +20,7 @@ struct slot {
     uint32_t users;
     struct wf_parker *remover;
     bool is_taken;
+    bool is_awaited;          /* it would end if it had no users: the last one to leave says so */
 };
 
 _Static_assert(WEFT_RUNTIMES_MAX == 1 << WF_RUNTIME_BITS, "ids have room for every runtime");
@@ -50,6 +51,19 @@ void wf_runtimes_open(struct wf_fibers *fibers) {
     wf_lock_take(&table_lock);
     table[fibers->runtime].fibers = fibers;
     wf_lock_drop(&table_lock);
+}
+
+/* Called when no worker runs and no fiber is alive: true when nobody is inside either, and then nobody enters any more.
+ * A plain thread that is inside may be about to spawn; the runtime must not end under it. */
+bool wf_runtimes_shut(struct wf_fibers *fibers) {
+    struct slot *slot = &table[fibers->runtime];
+    wf_lock_take(&table_lock);
+    slot->is_awaited = true;
+    bool is_over = slot->users == 0 && wf_fibers_alive(fibers) == 0; /* again: one may have spawned and left */
+    if (is_over)
+        slot->fibers = NULL;
+    wf_lock_drop(&table_lock);
+    return is_over;
 }
 
 /* Nobody enters any more; waits for those who are inside. */
@@ -111,8 +125,12 @@ void wf_runtimes_leave(struct wf_fibers *fibers) {
         return;
     struct slot *slot = &table[fibers->runtime];
     wf_lock_take(&table_lock);
-    if (--slot->users == 0 && slot->remover)
-        wf_parker_unpark(slot->remover);
+    if (--slot->users == 0) {
+        if (slot->remover)
+            wf_parker_unpark(slot->remover);
+        else if (slot->is_awaited)
+            wf_engine_notify_any(&fibers->engine); /* under the lock: the runtime cannot be removed meanwhile */
+    }
     wf_lock_drop(&table_lock);
 }
 

@@ -22,7 +22,7 @@ static const size_t class_slot[WF_STACK_CLASSES] = {64 << 10, 192 << 10, 512 << 
 static const uint32_t class_slab_slots[WF_STACK_CLASSES] = {256, 256, 64, 16, 4};
 
 /* STACK_BATCH: what moves at once between a processor and the shared lists. */
-enum { STACK_BATCH = 64, COLOURS = 16, COLOUR_STEP = 64 };
+enum { STACK_BATCH = 64, GUARD_BATCH = 64, COLOURS = 16, COLOUR_STEP = 64 };
 /* Protection guards cost two mappings each; a quarter of the usual limit of 65,530 leaves room for the program. */
 enum { PROTECT_BUDGET = 16000 };
 #define CANARY UINT64_C(0x7765667463616e61)
@@ -31,6 +31,7 @@ static size_t guard_size(size_t slot_size);
 static uint8_t class_for(struct wf_stacks *stacks, size_t size);
 static struct wf_stack *take_shared(struct wf_stacks *stacks, struct wf_stack_cache *cache, uint8_t index);
 static char *take_slot(struct wf_stacks *stacks, uint8_t index, bool *is_new);
+static void guard_ahead(struct wf_stacks *stacks, uint8_t index);
 static int grow_class(struct wf_stacks *stacks, uint8_t index);
 static int add_slab(struct wf_stacks *stacks, size_t bytes, size_t slot_size, char **out);
 static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, uint8_t index, uint32_t number,
@@ -104,6 +105,7 @@ WF_NOINLINE void wf_stack_give_slow(struct wf_stacks *stacks, struct wf_stack_ca
     class->warm = stack;
     class->warm_count++;
     wf_lock_drop(&class->lock);
+    wf_store_relaxed(&stacks->is_dirty, true);
 }
 
 static void flush_hot(struct wf_stacks *stacks, struct wf_stack_cache *cache) {
@@ -119,6 +121,8 @@ static void flush_hot(struct wf_stacks *stacks, struct wf_stack_cache *cache) {
     class->warm = first;
     class->warm_count += STACK_BATCH;
     wf_lock_drop(&class->lock);
+    if (!wf_load_relaxed(&stacks->is_dirty))
+        wf_store_relaxed(&stacks->is_dirty, true);
 }
 
 /* From the shared lists: warm ones in a batch, else one slot that is cold or new. */
@@ -165,13 +169,28 @@ static char *take_slot(struct wf_stacks *stacks, uint8_t index, bool *is_new) {
         return class->cold[--class->cold_count];
     if (class->fresh_count == 0 && grow_class(stacks, index) != 0)
         return NULL;
+    if (class->guarded == 0 && stacks->guard == WF_GUARD_MARKER)
+        guard_ahead(stacks, index);
     char *slot = class->fresh;
     class->fresh += class_slot[index];
     class->fresh_count--;
     class->slots++;
+    *is_new = class->guarded == 0;
+    if (class->guarded > 0)
+        class->guarded--;
     wf_fetch_add_relaxed(&stacks->mapped, 1);
-    *is_new = true;
     return slot;
+}
+
+/* A burst takes new slots one after another: one system call for the guards of many, and more of them the more slots
+ * there are already. Where that is not to be had, each slot gets its guard when it is taken. */
+static void guard_ahead(struct wf_stacks *stacks, uint8_t index) {
+    struct wf_stack_class *class = &stacks->classes[index];
+    uint32_t count = class->slots < GUARD_BATCH ? class->slots : GUARD_BATCH;
+    if (count > class->fresh_count)
+        count = class->fresh_count;
+    if (count > 1)
+        class->guarded = wf_os_guard_install_many(class->fresh, class_slot[index], guard_size(class_slot[index]), count);
 }
 
 static int grow_class(struct wf_stacks *stacks, uint8_t index) {

@@ -64,6 +64,7 @@ struct wf_stack {
 struct wf_stack_cache {
     struct wf_stack *hot;
     uint32_t count;
+    int64_t shallow_at; /* when hot stacks are next cut back to their top page */
 };
 
 struct wf_stack_slab {
@@ -82,6 +83,7 @@ struct wf_stack_class {
     uint32_t slots;          /* cut so far, guards in place */
     char *fresh;             /* under lock: uncut part of the newest slab */
     uint32_t fresh_count;
+    uint32_t guarded;        /* under lock: how many of the uncut ones have their guard already */
     uint32_t peak;           /* under lock: decaying high-water mark of slots out of the shared lists */
 };
 
@@ -96,7 +98,8 @@ struct wf_stacks {
     uint8_t default_class;
     _Atomic uint64_t mapped;   /* slots that exist */
     _Atomic uint64_t trimmed;
-    _Atomic int64_t trim_at;   /* earliest moment of the next trim */
+    _Atomic int64_t trim_at;   /* moment of the next tick */
+    _Atomic bool is_dirty;     /* stacks came to the shared lists since trimming last found nothing to do */
 };
 
 int wf_stacks_init(struct wf_stacks *stacks, size_t default_size);

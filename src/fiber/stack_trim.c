@@ -3,63 +3,72 @@
  * fiber/stack_trim.c - giving stack memory back after a burst, and measuring how deep stacks go.
  *
  * The shared lists keep as many warm stacks as were lately in use at once: peak, a high-water mark that loses an eighth
- * at each trim, ten times a second, while there is something to trim. What is above it is made cold, in batches, by
- * workers that have nothing else to do; and a warm stack that went deep is cut back to its top page. When the lists are
- * down to KEEP, trimming asks for no further call: an idle process has no wake-ups.
+ * at each tick, ten times a second, while there is something to trim. What is above it is made cold, and a warm or hot
+ * stack that went deep is cut back to its top page.
+ *
+ * All of it is done by workers that have nothing else to do, in slices of a few dozen microseconds, so that a timer or a
+ * new task never waits long for it. When the lists are down to KEEP, nothing is dirty and no further call is asked for:
+ * an idle process has no wake-ups.
  */
-#include "base/assert.h"
 #include "fiber/stack.h"
 
-enum { KEEP = 64, TRIM_BATCH = 2048, TRIM_EVERY_NS = 100000000 };
+#include "base/assert.h"
 
-static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class);
+/* SLICE: a discard costs 1 to 2 us. */
+enum { KEEP = 64, SLICE = 32, TICK_NS = 100000000 };
+
+static int shallow_slice(struct wf_stacks *stacks, struct wf_stack *first);
+static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class, bool is_tick, bool *has_surplus);
 static struct wf_stack *take_surplus(struct wf_stack_class *class);
+static bool make_cold(struct wf_stacks *stacks, struct wf_stack_class *class, struct wf_stack *stack);
 static char *top_page(struct wf_stacks *stacks, struct wf_stack *stack);
 
 int64_t wf_stacks_trim(struct wf_stacks *stacks, struct wf_stack_cache *cache, int64_t now) {
-    for (struct wf_stack *stack = cache->hot; stack && !stack->is_shallow; stack = stack->next)
-        wf_stack_make_shallow(stacks, stack);
+    if (now >= cache->shallow_at) {
+        cache->shallow_at = now + TICK_NS;
+        shallow_slice(stacks, cache->hot);
+    }
+    if (!wf_load_relaxed(&stacks->is_dirty))
+        return INT64_MAX;
     int64_t at = wf_load_relaxed(&stacks->trim_at);
-    if (now < at)
-        return at == INT64_MAX ? INT64_MAX : at;
-    if (!wf_cas_relaxed(&stacks->trim_at, &at, now + TRIM_EVERY_NS))
-        return at;
+    bool is_tick = now >= at && wf_cas_relaxed(&stacks->trim_at, &at, now + TICK_NS);
+    if (is_tick)
+        wf_store_relaxed(&stacks->is_dirty, false);
+    bool has_surplus = false;
     bool has_more = false;
     for (int i = 0; i < WF_STACK_CLASSES; i++)
-        has_more |= trim_class(stacks, &stacks->classes[i]);
-    return has_more ? now + TRIM_EVERY_NS : INT64_MAX;
+        has_more |= trim_class(stacks, &stacks->classes[i], is_tick, &has_surplus);
+    if (has_more)
+        wf_store_relaxed(&stacks->is_dirty, true);
+    return has_surplus ? now : has_more ? wf_load_relaxed(&stacks->trim_at) : INT64_MAX;
 }
 
-/* True when another round will find something to do. */
-static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class) {
-    wf_lock_take(&class->lock);
-    uint32_t out = class->slots - class->warm_count - class->cold_count;
-    class->peak -= class->peak / 8;
-    if (class->peak < out)
-        class->peak = out;
-    for (struct wf_stack *stack = class->warm; stack && !stack->is_shallow; stack = stack->next)
+static int shallow_slice(struct wf_stacks *stacks, struct wf_stack *first) {
+    int count = 0;
+    for (struct wf_stack *stack = first; stack && !stack->is_shallow && count < SLICE; stack = stack->next, count++)
         wf_stack_make_shallow(stacks, stack);
-    wf_lock_drop(&class->lock);
+    return count;
+}
 
-    for (int i = 0; i < TRIM_BATCH; i++) {
-        struct wf_stack *stack = take_surplus(class);
-        if (!stack)
-            break;
-        char *slot = stack->slot;
-        char *low = stack->low;
-        if (wf_os_discard(low, (size_t)(slot + stack->slot_size - low)) != 0) {
-            wf_lock_take(&class->lock); /* it stays warm */
-            stack->next = class->warm;
-            class->warm = stack;
-            class->warm_count++;
-            wf_lock_drop(&class->lock);
-            return true;
-        }
-        wf_fetch_add_relaxed(&stacks->trimmed, 1);
-        wf_lock_take(&class->lock);
-        class->cold[class->cold_count++] = slot;
-        wf_lock_drop(&class->lock);
+/* True when a later tick will find something to do; has_surplus when there is something to do now. */
+static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class, bool is_tick, bool *has_surplus) {
+    wf_lock_take(&class->lock);
+    if (is_tick) {
+        uint32_t out = class->slots - class->warm_count - class->cold_count;
+        class->peak -= (class->peak + 7) / 8;
+        if (class->peak < out)
+            class->peak = out;
+        shallow_slice(stacks, class->warm);
     }
+    wf_lock_drop(&class->lock);
+    int count = 0;
+    struct wf_stack *stack;
+    while (count < SLICE && (stack = take_surplus(class))) {
+        if (!make_cold(stacks, class, stack))
+            return true;
+        count++;
+    }
+    *has_surplus |= count == SLICE;
     wf_lock_take(&class->lock);
     bool has_more = class->warm_count > KEEP;
     wf_lock_drop(&class->lock);
@@ -78,6 +87,24 @@ static struct wf_stack *take_surplus(struct wf_stack_class *class) {
     }
     wf_lock_drop(&class->lock);
     return stack;
+}
+
+static bool make_cold(struct wf_stacks *stacks, struct wf_stack_class *class, struct wf_stack *stack) {
+    char *slot = stack->slot;
+    char *low = stack->low;
+    bool is_cold = wf_os_discard(low, (size_t)(slot + stack->slot_size - low)) == 0;
+    wf_lock_take(&class->lock);
+    if (is_cold) {
+        class->cold[class->cold_count++] = slot;
+    } else {
+        stack->next = class->warm;
+        class->warm = stack;
+        class->warm_count++;
+    }
+    wf_lock_drop(&class->lock);
+    if (is_cold)
+        wf_fetch_add_relaxed(&stacks->trimmed, 1);
+    return is_cold;
 }
 
 static char *top_page(struct wf_stacks *stacks, struct wf_stack *stack) {

@@ -31,8 +31,9 @@ enum wf_guard { WF_GUARD_MARKER, WF_GUARD_PROTECT, WF_GUARD_NONE };
 enum wf_guard wf_os_guard_probe(void);
 /* Makes the range fault on any access. Returns 0, -ENOMEM when the kernel's limit of mappings is reached, -EINVAL. */
 int wf_os_guard_install(void *base, size_t bytes, enum wf_guard kind);
-/* Undoes wf_os_guard_install with the same kind. */
-int wf_os_guard_remove(void *base, size_t bytes, enum wf_guard kind);
+/* Markers of that many bytes at base, base + stride, ... in one system call. Returns how many were set, from the first
+ * on; 0 where the kernel cannot do it. */
+uint32_t wf_os_guard_install_many(void *base, size_t stride, size_t bytes, uint32_t count);
 
 /* Drops the contents of whole pages at once; they read as zero afterwards. */
 int wf_os_discard(void *base, size_t bytes);

@@ -3,7 +3,8 @@
  * os/poll.c - epoll.
  *
  * epoll_pwait2 takes nanoseconds; kernels before 5.11 have only milliseconds, which are rounded up, so that a timer is
- * late by less than one and never early.
+ * late by less than one and never early. Sandboxes that do not know the newer call answer with various errors: any of
+ * them means the older one.
  *
  * The eventfd is registered edge-triggered: a wake is noticed once, and its counter is never read on the way back to
  * work. It is drained only when a write finds it full, 2^64 wakes later or in a test.
@@ -72,7 +73,7 @@ void wf_os_poll_wait(struct wf_os_poll *poll, int64_t deadline_ns) {
 #ifdef SYS_epoll_pwait2
     struct timespec limit = {.tv_sec = distance / 1000000000, .tv_nsec = distance % 1000000000};
     long got = syscall(SYS_epoll_pwait2, poll->epoll_fd, &event, 1, &limit, NULL, 0);
-    if (got >= 0 || errno != ENOSYS)
+    if (got >= 0 || errno == EINTR)
         return;
 #endif
     poll_wait_milliseconds(poll->epoll_fd, &event, distance);

@@ -53,8 +53,10 @@ static void push_overflow_owner(struct wf_processor *processor, struct wf_task *
         wf_count_owner(&processor->counters.injected, count);
         wf_inject_push_chain_any(&processor->engine->inject[lane], &exported);
     }
-    bool has_room = wf_ring_push_owner(&processor->lanes[lane], task);
-    WF_CHECK(has_room);
+    if (!wf_ring_push_owner(&processor->lanes[lane], task)) { /* a thief is still copying out what it took */
+        wf_count_owner(&processor->counters.injected, 1);
+        wf_inject_push_any(&processor->engine->inject[lane], task);
+    }
 }
 
 void wf_processor_notify_soon_owner(struct wf_processor *processor) {

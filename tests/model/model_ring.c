@@ -7,6 +7,7 @@
  *   export   five pushes, one of them into a full ring, against a thief that comes twice
  *   relay    a thief steals two of four into its own ring, from which a second thief steals
  *   reuse    slots are filled again while a thief still looks at the old tasks
+ *   crowd    two thieves at once, and an owner that fills the slots again as soon as it may
  */
 #include "items.h"
 #include "queue/ring.h"
@@ -21,8 +22,10 @@ static void push(int id) {
     struct wf_task *task = items_make(id);
     if (wf_ring_push_owner(&ring, task))
         return;
-    wf_ring_export_owner(&ring, &exported);
-    CHECK(wf_ring_push_owner(&ring, task));
+    if (wf_ring_export_owner(&ring, &exported))
+        CHECK(wf_ring_push_owner(&ring, task));
+    else if (!wf_ring_push_owner(&ring, task))
+        wf_chain_append(&exported, task);
 }
 
 static void pop_all(struct wf_ring *from, struct items_log *log) {
@@ -67,6 +70,12 @@ static void owner_reuse(void *log) {
     }
 }
 
+static void owner_crowd(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 6; i++)
+        push(i);
+}
+
 static void thief_0(void *log) {
     steal(&ring, &ring_of_thief[0], log);
     pop_all(&ring_of_thief[0], log);
@@ -104,6 +113,12 @@ static int start_case(const char *name) {
         model_start(thief_0, &logs[1]);
         model_start(thief_of_thief, &logs[2]);
         return 4;
+    }
+    if (strcmp(name, "crowd") == 0) {
+        model_start(owner_crowd, NULL);
+        model_start(thief_0, &logs[1]);
+        model_start(thief_1, &logs[2]);
+        return 6;
     }
     model_start(owner_reuse, &logs[0]);
     model_start(thief_0, &logs[1]);

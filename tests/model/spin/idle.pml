@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * idle.pml - the protocol of src/queue/idle.c: {searching, parked} in one word, a stack of parked workers, targeted wakes.
+ * idle.pml - the protocol of src/queue/idle.c: {searching, parked} in one word, a set of sleepers, targeted wakes.
  *
  * Sequentially consistent; the fences are checked by the explorer on the C source. Taking a parked worker and counting
  * it as a searcher is one step here as there. The last task is mail for worker 0, which nobody else may run. A
