@@ -22,7 +22,8 @@ _Noreturn void wf_arch_guarded_return(struct wf_guarded *guarded, int value);
 _Unwind_Reason_Code wf_arch_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
                                         struct _Unwind_Exception *exception, struct _Unwind_Context *context);
 
-struct wf_cxx_type_info;
+_Static_assert(sizeof(struct _Unwind_Exception) <= sizeof(((struct wf_guarded *)0)->unwinding), "it has to fit");
+
 extern void *__cxa_begin_catch(void *exception) __attribute__((weak));
 extern void __cxa_end_catch(void) __attribute__((weak));
 extern void **__cxa_current_exception_type(void) __attribute__((weak));
@@ -45,10 +46,10 @@ _Unwind_Reason_Code wf_arch_personality(int version, _Unwind_Action actions, _Un
 }
 
 _Noreturn void wf_guarded_leave(struct wf_guarded *guarded) {
-    struct _Unwind_Exception exception;
-    memset(&exception, 0, sizeof exception);
-    memcpy(&exception.exception_class, "WEFTLEAV", 8);
-    _Unwind_ForcedUnwind(&exception, leave_frame, guarded);
+    struct _Unwind_Exception *exception = (struct _Unwind_Exception *)(void *)guarded->unwinding;
+    memset(exception, 0, sizeof *exception);
+    memcpy(&exception->exception_class, "WEFTLEAV", 8);
+    _Unwind_ForcedUnwind(exception, leave_frame, guarded);
     /* The unwinder met a frame that it cannot read: leave without cleanups. */
 #ifdef WF_ASAN
     __asan_handle_no_return();

@@ -17,6 +17,9 @@ enum wf_guarded_end { WF_GUARDED_RETURNED = 0, WF_GUARDED_LEFT = 1, WF_GUARDED_E
 struct wf_guarded {
     void *mark;      /* first: the assembly writes it */
     void *exception; /* second: the assembly writes it */
+    /* The unwinder's object for wf_guarded_leave. Here, because it has to outlive every frame that is left: cleanups run
+     * on the stack that those frames had. */
+    _Alignas(16) unsigned char unwinding[32];
 };
 
 int wf_arch_guarded_call(struct wf_guarded *guarded, void (*fn)(void *arg), void *arg);

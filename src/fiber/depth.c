@@ -3,7 +3,7 @@
  * fiber/depth.c - how deep the stacks of each entry function go, and what the next spawn gets.
  *
  * Measuring costs two system calls, so a sample of the fibers is measured: the first ones, then ever fewer, down to one
- * in 1,024. A measured fiber begins on a stack with only its top page in memory; the lowest page that has memory at its
+ * in 8,192. A measured fiber begins on a stack with only its top page in memory; the lowest page that has memory at its
  * end is its depth.
  *
  * A function whose fibers were seen to use more than three quarters of the default gets twice what was seen. The other
@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "fiber/fiber.h"
 
-enum { SAMPLE_MAX = 1024 };
+enum { SAMPLE_MAX = 8192 };
 
 static struct wf_depth *depth_find(struct wf_fibers *fibers, weft_fn entry, bool add);
 static size_t size_after(struct wf_fibers *fibers, size_t deepest);

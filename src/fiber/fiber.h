@@ -192,7 +192,9 @@ static inline struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fib
     if (WF_UNLIKELY(!fiber))
         return NULL;
     wf_lock_take(&fiber->lock);
-    if (WF_LIKELY(wf_load_relaxed(&fiber->task.version) == (uint32_t)(id.bits >> 32)))
+    /* A free record has its next generation already, and one that was never handed out has generation 0. */
+    if (WF_LIKELY(wf_load_relaxed(&fiber->task.version) == (uint32_t)(id.bits >> 32) &&
+                  wf_load_relaxed(&fiber->task.state) != WF_FIBER_FREE))
         return fiber;
     wf_lock_drop(&fiber->lock);
     return NULL;

@@ -20,6 +20,8 @@ int wf_os_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t deadline
     int fault = wf_fault(WF_CALL_FUTEX_WAIT);
     if (fault)
         return fault;
+    if (deadline_ns < 0) /* the kernel refuses moments before its clock began */
+        deadline_ns = 0;
     struct timespec deadline = {.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000};
     struct timespec *limit = deadline_ns == INT64_MAX ? NULL : &deadline;
     long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, limit, NULL, FUTEX_BITSET_MATCH_ANY);

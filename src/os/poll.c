@@ -67,7 +67,7 @@ void wf_os_poll_wait(struct wf_os_poll *poll, int64_t deadline_ns) {
         epoll_wait(poll->epoll_fd, &event, 1, -1);
         return;
     }
-    int64_t distance = deadline_ns - wf_os_now();
+    int64_t distance = deadline_ns < 0 ? 0 : deadline_ns - wf_os_now();
     if (distance < 0)
         distance = 0;
 #ifdef SYS_epoll_pwait2

@@ -11,9 +11,9 @@
  *
  * Coverage: while there are timers and idle workers, one of them polls with a limit no later than the earliest timer.
  *   - A worker that goes to sleep while nobody polls becomes the poller.
- *   - A worker that armed a timer, or has just left the poller, sets is_uncovered on its processor. If it then goes to
- *     sleep, the first rule covers it; if it finds a task to run, it makes sure before running (cover_timers): a poller
- *     that sleeps too long is woken to set its limit anew, and if there is none, an idle worker is woken to become one.
+ *   - A worker that armed a timer, or has just left the poller, sets is_uncovered on its processor. Unless it becomes the
+ *     poller itself, it makes sure before it runs a task or sleeps (cover_timers): a poller that sleeps too long is woken
+ *     to set its limit anew, and if there is none, an idle worker is woken to become one.
  *   - The limit is published, then (fence) the timers are looked at again; the armer publishes its timer, then (fence)
  *     looks at the limit. So an earlier timer is either in the limit or breaks the sleep.
  */
@@ -42,10 +42,13 @@ void wf_worker_sleep(struct wf_worker *worker) {
             wf_count_owner(&worker->processor->counters.worker_parks, 1);
             wf_world_rest(worker);
             WF_POINT("sleep.before_park");
-            if (polls)
+            if (polls) {
                 worker_poll(worker, rest_until);
-            else
+            } else {
+                if (worker->processor->is_uncovered)
+                    wf_worker_cover_timers(worker);
                 wf_parker_park(&worker->parker, WF_NEVER);
+            }
             wf_world_resume(worker);
         }
     }
