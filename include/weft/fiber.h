@@ -53,11 +53,11 @@ typedef enum weft_priority {
 
 /* How to spawn. Zero in a field means the default. */
 typedef struct weft_spawn_options {
-    const char *name;        /* copied, at most 31 bytes are kept; shown in reports */
-    size_t stack_size;       /* bytes of stack the fiber can count on; at most 1 GiB */
+    const char *name;  /* copied, at most 31 bytes are kept; shown in reports */
+    size_t stack_size; /* bytes of stack the fiber can count on; at most 1 GiB */
     weft_priority priority;
-    bool detached;           /* nobody joins it: it vanishes when it ends */
-    weft_runtime *runtime;   /* where; default: the caller's, or the oldest one for a plain thread */
+    bool detached;         /* nobody joins it: it vanishes when it ends */
+    weft_runtime *runtime; /* where; default: the caller's, or the oldest one for a plain thread */
 } weft_spawn_options;
 
 /* Starts a fiber that nobody joins. Returns 0; -ENOMEM; -EAGAIN when the runtime has as many fibers as it can name;

@@ -21,11 +21,11 @@ extern "C" {
 #endif
 
 typedef enum weft_fiber_state {
-    WEFT_FIBER_NEW,     /* spawned, has not run yet, has no stack */
-    WEFT_FIBER_READY,   /* waits for a worker */
+    WEFT_FIBER_NEW,   /* spawned, has not run yet, has no stack */
+    WEFT_FIBER_READY, /* waits for a worker */
     WEFT_FIBER_RUNNING,
-    WEFT_FIBER_PARKED,  /* waits for something else */
-    WEFT_FIBER_ENDED    /* not joined yet */
+    WEFT_FIBER_PARKED, /* waits for something else */
+    WEFT_FIBER_ENDED   /* not joined yet */
 } weft_fiber_state;
 
 typedef struct weft_fiber_info {
@@ -34,9 +34,9 @@ typedef struct weft_fiber_info {
     weft_fiber_state state;
     weft_priority priority;
     weft_fn entry;
-    void *arg;              /* what entry was called with; only for a fiber that has not ended */
-    const char *name;       /* valid during the visit; never null */
-    const void *stack_low;  /* live part of the stack, saved registers included; null for a fiber without one, and for */
+    void *arg;             /* what entry was called with; only for a fiber that has not ended */
+    const char *name;      /* valid during the visit; never null */
+    const void *stack_low; /* live part of the stack, saved registers included; null for a fiber without one, and for */
     const void *stack_high; /* a running one other than the caller of weft_world_stop */
     size_t stack_size;      /* what it may grow to; 0 without a stack */
 } weft_fiber_info;

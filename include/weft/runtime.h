@@ -56,31 +56,31 @@ WEFT_API weft_runtime *weft_runtime_self(void);
 
 /* Counters since start, and levels. A sum of per-worker values, each exact, taken at slightly different moments. */
 typedef struct weft_stats {
-    uint64_t fibers_started;   /* spawned */
+    uint64_t fibers_started; /* spawned */
     uint64_t fibers_ended;
-    uint64_t fibers_alive;     /* spawned and not ended */
-    uint64_t records_held;     /* fiber records in use: alive, or ended and not joined yet */
-    uint64_t switches;         /* times a fiber was given a worker */
-    uint64_t parks;            /* times a fiber was suspended to wait */
-    uint64_t wakes;            /* times one was made ready again */
-    uint64_t steals;           /* times work was taken from another worker */
-    uint64_t stolen;           /* fibers moved that way */
-    uint64_t injected;         /* fibers that came through the shared queue */
-    uint64_t worker_parks;     /* times a worker went to sleep */
-    uint64_t worker_wakes;     /* times one was woken by another thread */
-    uint64_t polls;            /* times a worker slept in the poller */
+    uint64_t fibers_alive; /* spawned and not ended */
+    uint64_t records_held; /* fiber records in use: alive, or ended and not joined yet */
+    uint64_t switches;     /* times a fiber was given a worker */
+    uint64_t parks;        /* times a fiber was suspended to wait */
+    uint64_t wakes;        /* times one was made ready again */
+    uint64_t steals;       /* times work was taken from another worker */
+    uint64_t stolen;       /* fibers moved that way */
+    uint64_t injected;     /* fibers that came through the shared queue */
+    uint64_t worker_parks; /* times a worker went to sleep */
+    uint64_t worker_wakes; /* times one was woken by another thread */
+    uint64_t polls;        /* times a worker slept in the poller */
     uint64_t timers_armed;
     uint64_t timers_fired;
     uint64_t timers_cancelled;
-    uint64_t stacks_mapped;    /* slots that exist */
-    uint64_t stacks_in_use;    /* slots that belong to a started fiber */
-    uint64_t stacks_warm;      /* idle slots whose memory is kept for reuse */
-    uint64_t stacks_trimmed;   /* slots whose memory went back to the system */
+    uint64_t stacks_mapped;  /* slots that exist */
+    uint64_t stacks_in_use;  /* slots that belong to a started fiber */
+    uint64_t stacks_warm;    /* idle slots whose memory is kept for reuse */
+    uint64_t stacks_trimmed; /* slots whose memory went back to the system */
     uint64_t panics;
     uint32_t workers;
     uint32_t workers_idle;
-    const char *guard;         /* "marker", "mprotect" or "canary": how stack overflow is caught */
-    const char *poller;        /* "epoll" */
+    const char *guard;  /* "marker", "mprotect" or "canary": how stack overflow is caught */
+    const char *poller; /* "epoll" */
 } weft_stats;
 
 /* Returns 0; -ESTALE for a runtime that is not running; -EINVAL for a null out. runtime may be null: the caller's. */

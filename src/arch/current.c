@@ -2,7 +2,9 @@
  *
  * arch/current.c - the one thread-local of the runtime.
  *
- * Written when a thread becomes a worker and when it stops being one, never by a fiber.
+ * Written when a thread becomes a worker and when it stops being one, never by a fiber. The setter is a real call, so
+ * that the compiler cannot keep the variable's address in a function that goes on on another thread. The initial-exec
+ * model makes a read two instructions, in a shared library too.
  */
 #include "arch/current.h"
 

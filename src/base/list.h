@@ -18,7 +18,7 @@ struct wf_list {
     struct wf_list *previous;
 };
 
-#define WF_CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+#define WF_CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 static inline void wf_list_init(struct wf_list *list) {
     list->next = list;

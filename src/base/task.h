@@ -42,7 +42,8 @@ static inline void wf_task_set_pinned(struct wf_task *task, uint32_t processor_p
 }
 
 /* The lanes, first to last. */
-#define WF_LANE_ORDER {WF_LANE_HIGH, WF_LANE_NORMAL, WF_LANE_LOW}
+#define WF_LANE_ORDER \
+    { WF_LANE_HIGH, WF_LANE_NORMAL, WF_LANE_LOW }
 
 /* A NULL-terminated run of tasks. count is exact; both pointers are NULL when it is 0. */
 struct wf_chain {

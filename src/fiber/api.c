@@ -92,12 +92,8 @@ int weft_get_name(weft_fiber id, char *buffer, size_t size) {
         return -ESTALE;
     struct wf_fiber *fiber = wf_record_lock(fibers, id);
     if (fiber) {
-        char name[WF_NAME_SIZE] = "";
-        enum wf_fiber_state state = wf_load_relaxed(&fiber->task.state);
-        if (state == WF_FIBER_NEW && fiber->attributes)
-            memcpy(name, fiber->attributes->name, sizeof name);
-        else if (state != WF_FIBER_NEW && state != WF_FIBER_ENDED)
-            memcpy(name, fiber->stack->name, sizeof name);
+        char name[WF_NAME_SIZE];
+        wf_fiber_copy_name(fiber, name);
         wf_lock_drop(&fiber->lock);
         strncpy(buffer, name, size - 1);
         buffer[size - 1] = 0;
@@ -115,7 +111,7 @@ int weft_set_name(const char *name) {
     char copy[WF_NAME_SIZE] = "";
     strncpy(copy, name, sizeof copy - 1);
     wf_lock_take(&fiber->lock);
-    memcpy(fiber->stack->name, copy, sizeof copy);
+    memcpy(wf_fiber_stack(fiber)->name, copy, sizeof copy);
     wf_lock_drop(&fiber->lock);
     return 0;
 }
@@ -150,16 +146,16 @@ int weft_pin(void) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber)
         return -EPERM;
-    if (fiber->stack->pins++ == 0)
+    if (wf_fiber_stack(fiber)->pins++ == 0)
         wf_task_set_pinned(&fiber->task, wf_worker_self()->base.processor->index + 1);
     return 0;
 }
 
 void weft_unpin(void) {
     struct wf_fiber *fiber = wf_fiber_self();
-    if (!fiber || fiber->stack->pins == 0)
+    if (!fiber || wf_fiber_stack(fiber)->pins == 0)
         wf_fatal("weft_unpin without a weft_pin before it");
-    if (--fiber->stack->pins == 0)
+    if (--wf_fiber_stack(fiber)->pins == 0)
         wf_task_set_pinned(&fiber->task, 0);
 }
 
@@ -167,6 +163,6 @@ int weft_keep_fp_control(bool keep) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber)
         return -EPERM;
-    fiber->stack->keeps_fp = keep;
+    wf_fiber_stack(fiber)->keeps_fp = keep;
     return 0;
 }

@@ -46,7 +46,7 @@ static _Noreturn void report_overflow(struct wf_fibers *fibers, struct wf_stack 
 
 static void panic_in_place(void *arg) {
     int signal = (int)(uintptr_t)arg;
-    weft_panic("%s", signal == SIGFPE ? "arithmetic fault (SIGFPE)"
+    weft_panic("%s", signal == SIGFPE   ? "arithmetic fault (SIGFPE)"
                      : signal == SIGBUS ? "bad memory access (SIGBUS)"
                                         : "bad memory access (SIGSEGV)");
 }

@@ -155,8 +155,8 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     if (error)
         return error;
     struct wf_fiber_processor *processor = is_inside ? (struct wf_fiber_processor *)worker->base.processor : NULL;
-    struct wf_fiber *fiber = is_inside ? wf_record_take(fibers, processor, &error)
-                                       : wf_record_take_slow(fibers, NULL, &error);
+    struct wf_fiber *fiber =
+        is_inside ? wf_record_take(fibers, processor, &error) : wf_record_take_slow(fibers, NULL, &error);
     if (!fiber) {
         wf_os_free(attributes);
         return error;
@@ -166,7 +166,7 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     if (parent)
         parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
     fill_record(fiber, entry, arg, parent_id | (detached ? WF_FLAG_DETACHED : 0));
-    fiber->attributes = attributes;
+    wf_store_relaxed(&fiber->place, (uintptr_t)attributes + WF_PLACE_NEW);
     if (options)
         fiber->task.route = priority_lanes[options->priority];
     if (out)
@@ -186,10 +186,11 @@ static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg,
     fiber->task.route = 0;
     fiber->entry = entry;
     fiber->value = arg;
-    fiber->attributes = NULL;
     fiber->waiters = NULL;
     fiber->parent = parent;
-    wf_fiber_set_state(fiber, WF_FIBER_NEW);
+    wf_store_relaxed(&fiber->place, WF_PLACE_NEW);
+    WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->task.state), WF_FIBER_NEW);
+    wf_store_release(&fiber->task.state, WF_FIBER_NEW); /* pairs with weft_each_fiber, which finds it by itself */
 }
 
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out) {
@@ -214,6 +215,12 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     wf_context_release(fiber);
     WF_POINT("end.before_lock");
     wf_lock_take(&fiber->lock);
+    uintptr_t place = wf_load_relaxed(&fiber->place);
+    struct wf_attributes *attributes =
+        place & WF_PLACE_NEW ? wf_fiber_attributes(fiber) : wf_fiber_stack(fiber)->attributes;
+    if (WF_UNLIKELY(attributes))
+        wf_os_free(attributes);
+    wf_store_relaxed(&fiber->place, WF_PLACE_NEW);
     bool has_waiters = fiber->waiters != NULL;
     if (has_waiters)
         fibers->on_end(fibers, fiber, result, error);
@@ -221,7 +228,6 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
         wf_record_free_locked(fibers, fiber);
     } else {
         fiber->value = result;
-        fiber->stack = NULL;
         if (error)
             fiber->parent |= error == -ENOMEM ? WF_FLAG_NO_STACK : WF_FLAG_PANICKED;
         wf_fiber_set_state(fiber, WF_FIBER_ENDED);

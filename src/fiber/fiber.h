@@ -12,7 +12,8 @@
  * Who may change what
  *   state       whoever holds the fiber: its spawner, the worker that runs it, or the one that owns its wake. Others
  *               read it as a hint
- *   stack       the worker that runs it; constant from first run to end
+ *   place       its spawner, then the worker that starts it; constant from first run to end. Others read it under lock,
+ *               which keeps stack and attributes from being freed, because the end takes that lock
  *   version (the generation), value after the end, flags, waiters: under lock
  *   lane, pinned: the fiber itself while it runs
  *
@@ -42,8 +43,8 @@
     X(WF_FIBER_FREE, "free", WF_BIT(WF_FIBER_NEW)) \
     X(WF_FIBER_NEW, "new", WF_BIT(WF_FIBER_RUNNING) | WF_BIT(WF_FIBER_ENDED) | WF_BIT(WF_FIBER_FREE)) \
     X(WF_FIBER_READY, "ready", WF_BIT(WF_FIBER_RUNNING)) \
-    X(WF_FIBER_RUNNING, "running", WF_BIT(WF_FIBER_READY) | WF_BIT(WF_FIBER_PARKED) | WF_BIT(WF_FIBER_ENDED) | \
-      WF_BIT(WF_FIBER_FREE)) \
+    X(WF_FIBER_RUNNING, "running", \
+      WF_BIT(WF_FIBER_READY) | WF_BIT(WF_FIBER_PARKED) | WF_BIT(WF_FIBER_ENDED) | WF_BIT(WF_FIBER_FREE)) \
     X(WF_FIBER_PARKED, "parked", WF_BIT(WF_FIBER_READY)) \
     X(WF_FIBER_ENDED, "ended", WF_BIT(WF_FIBER_FREE))
 
@@ -66,20 +67,28 @@ struct wf_attributes {
     char name[WF_NAME_SIZE];
 };
 
+#define WF_PLACE_NEW ((uintptr_t)1)
+
 struct wf_fiber {
-    struct wf_task task;            /* with state and, as version, generation */
+    struct wf_task task; /* with state and, as version, generation */
     weft_fn entry;
-    void *value;                    /* argument until it starts, result once it has ended */
-    union {
-        struct wf_stack *stack;     /* once started */
-        struct wf_attributes *attributes; /* while new; may be NULL */
-    };
-    struct wf_waiter *waiters;      /* who waits for its end: a ring, see wait/wait.h */
+    void *value;               /* argument until it starts, result once it has ended */
+    _Atomic uintptr_t place;   /* the stack once started; while new, the attributes with WF_PLACE_NEW added */
+    struct wf_waiter *waiters; /* who waits for its end: a ring, see wait/wait.h */
     uint32_t index;
     struct wf_lock lock;
-    uint64_t parent;                /* id of the same runtime, without its number: 58 bits; above them the flags */
+    uint64_t parent; /* id of the same runtime, without its number: 58 bits; above them the flags */
 };
 _Static_assert(sizeof(struct wf_fiber) == 64, "a record is one cache line");
+
+/* Of a fiber that has started and not ended. */
+static inline struct wf_stack *wf_fiber_stack(const struct wf_fiber *fiber) {
+    return (struct wf_stack *)wf_load_relaxed(&fiber->place);
+}
+/* Of a new fiber; may be NULL. */
+static inline struct wf_attributes *wf_fiber_attributes(const struct wf_fiber *fiber) {
+    return (struct wf_attributes *)(wf_load_relaxed(&fiber->place) - WF_PLACE_NEW);
+}
 
 /* What a fiber that is being left has asked the other side to do. */
 enum wf_leave { WF_LEAVE_NOTHING, WF_LEAVE_YIELD, WF_LEAVE_PARK, WF_LEAVE_END };
@@ -92,11 +101,11 @@ struct wf_fiber_worker {
     struct wf_worker base;
     struct wf_fibers *fibers;
     struct wf_fiber *current;
-    struct wf_context scheduler;  /* the thread's own stack */
+    struct wf_context scheduler; /* the thread's own stack */
     int *errno_location;
     enum wf_leave leave;
     struct wf_fiber *leaver;
-    struct wf_stack *left_stack;  /* of a fiber that has ended */
+    struct wf_stack *left_stack; /* of a fiber that has ended */
     wf_commit *commit;
     void *commit_arg;
     void *altstack;
@@ -108,11 +117,11 @@ struct wf_fiber_processor {
     struct wf_stack_cache stacks;
     struct wf_fiber *free_records; /* owner only: linked by task.next */
     uint32_t free_count;
-    uint32_t sample_in;            /* fiber starts until the next depth sample */
+    uint32_t sample_in; /* fiber starts until the next depth sample */
     uint32_t sample_step;
-    _Atomic uint64_t started;      /* fibers spawned here; one writer */
+    _Atomic uint64_t started; /* fibers spawned here; one writer */
     _Atomic uint64_t ended;
-    _Atomic uint64_t recycled;     /* records freed here */
+    _Atomic uint64_t recycled; /* records freed here */
     _Atomic uint64_t panics;
 };
 
@@ -129,19 +138,20 @@ struct wf_fibers {
     struct wf_engine engine;
     struct wf_stacks stacks;
     uint32_t runtime;          /* its number in ids */
+    uint32_t first_generation; /* of its records: above those of earlier runtimes with that number */
     uint32_t max;
     bool is_quiet;
     bool fault_panics;
 
     struct wf_lock records_lock;
-    struct wf_fiber **chunks;  /* by index / WF_CHUNK_RECORDS; entries are written once */
-    uint32_t next_index;       /* under records_lock: first that was never used */
-    struct wf_fiber *shared_free;   /* under records_lock */
+    struct wf_fiber **chunks;     /* by index / WF_CHUNK_RECORDS; entries are written once */
+    uint32_t next_index;          /* under records_lock: first that was never used */
+    struct wf_fiber *shared_free; /* under records_lock */
     uint32_t shared_free_count;
     _Atomic uint64_t started_outside; /* spawned by plain threads */
     _Atomic uint64_t recycled_outside;
 
-    struct wf_depth *depths;   /* open hash by entry */
+    struct wf_depth *depths;       /* open hash by entry */
     _Atomic uint32_t deep_entries; /* how many of them need more than the default */
 
     /* Set by wait/: hands the end to everybody in fiber->waiters and empties it. Under the record's lock. */
@@ -201,6 +211,7 @@ static inline struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fib
 }
 int wf_records_init(struct wf_fibers *fibers);
 void wf_records_term(struct wf_fibers *fibers);
+uint32_t wf_records_next_generation(const struct wf_fibers *fibers);
 
 /* fiber/runtimes.c: from an id, or a plain thread, to a runtime. One that was entered cannot end until it is left. */
 int wf_runtimes_add(struct wf_fibers *fibers);
@@ -229,7 +240,7 @@ static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_stat
     WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->task.state), state);
     wf_store_relaxed(&fiber->task.state, (uint8_t)state);
 }
-void wf_fiber_run(struct wf_worker *worker, struct wf_task *task);
+void wf_fiber_run(struct wf_worker *base, struct wf_task *task);
 
 /* fiber/depth.c */
 size_t wf_depth_predict(struct wf_fibers *fibers, weft_fn entry);
@@ -271,6 +282,8 @@ void wf_locals_end(struct wf_stack *stack);
 bool wf_fiber_on_fault(int signal, siginfo_t *info, void *context);
 
 /* fiber/inspect.c */
+/* Under the record's lock: the name, WF_NAME_SIZE bytes; empty when it has none. */
+void wf_fiber_copy_name(const struct wf_fiber *fiber, char *name);
 void wf_fiber_describe(struct wf_fibers *fibers, const struct wf_fiber *fiber, char *buffer, size_t size);
 
 static inline struct wf_fibers *wf_fibers_of(struct wf_engine *engine) {

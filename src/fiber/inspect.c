@@ -59,7 +59,7 @@ static bool copy_info(struct wf_fibers *fibers, struct wf_fiber *fiber, bool is_
     memset(info, 0, sizeof *info);
     name[0] = 0;
     wf_lock_take(&fiber->lock);
-    enum wf_fiber_state state = wf_load_relaxed(&fiber->task.state);
+    enum wf_fiber_state state = wf_load_acquire(&fiber->task.state); /* pairs with the spawn */
     bool exists = state != WF_FIBER_FREE;
     if (exists) {
         info->fiber = wf_fiber_id(fibers, fiber);
@@ -71,29 +71,36 @@ static bool copy_info(struct wf_fibers *fibers, struct wf_fiber *fiber, bool is_
         bool has_stack = state == WF_FIBER_READY || state == WF_FIBER_PARKED || state == WF_FIBER_RUNNING;
         if (state == WF_FIBER_NEW)
             info->arg = fiber->value;
-        if (is_stopped && state == WF_FIBER_NEW && fiber->attributes)
-            memcpy(name, fiber->attributes->name, WF_NAME_SIZE);
-        if (is_stopped && has_stack) {
-            memcpy(name, fiber->stack->name, WF_NAME_SIZE);
+        wf_fiber_copy_name(fiber, name);
+        if (is_stopped && has_stack)
             copy_stack(fiber, info);
-        }
     }
     wf_lock_drop(&fiber->lock);
     return exists;
 }
 
 static void copy_stack(struct wf_fiber *fiber, weft_fiber_info *info) {
-    struct wf_stack *stack = fiber->stack;
+    struct wf_stack *stack = wf_fiber_stack(fiber);
     info->arg = stack->arg;
     info->stack_size = wf_stack_size(stack);
     info->stack_high = wf_stack_top(stack);
     info->stack_low = fiber == wf_fiber_self() ? __builtin_frame_address(0) : stack->context.sp;
 }
 
+void wf_fiber_copy_name(const struct wf_fiber *fiber, char *name) {
+    uintptr_t place = wf_load_acquire(&fiber->place); /* pairs with the start of the fiber */
+    const char *found = "";
+    if (!(place & WF_PLACE_NEW))
+        found = ((struct wf_stack *)place)->name;
+    else if (place != WF_PLACE_NEW)
+        found = ((struct wf_attributes *)(place - WF_PLACE_NEW))->name;
+    strncpy(name, found, WF_NAME_SIZE);
+}
+
 void wf_fiber_describe(struct wf_fibers *fibers, const struct wf_fiber *fiber, char *buffer, size_t size) {
     char entry[64];
     wf_symbol_name((const void *)(uintptr_t)fiber->entry, entry, sizeof entry);
-    const char *name = fiber->stack->name;
+    const char *name = wf_fiber_stack(fiber)->name;
     snprintf(buffer, size, "fiber %llu%s%s%s (%s)", (unsigned long long)wf_fiber_id(fibers, fiber).bits,
              name[0] ? " \"" : "", name, name[0] ? "\"" : "", entry);
 }

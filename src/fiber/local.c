@@ -76,9 +76,9 @@ static bool key_is_alive(weft_key key, uint32_t *place) {
 void *weft_local_get(weft_key key) {
     uint32_t place;
     struct wf_fiber *fiber = wf_fiber_self();
-    if (!fiber || !fiber->stack->locals || !key_is_alive(key, &place))
+    if (!fiber || !wf_fiber_stack(fiber)->locals || !key_is_alive(key, &place))
         return NULL;
-    struct wf_locals *locals = fiber->stack->locals;
+    struct wf_locals *locals = wf_fiber_stack(fiber)->locals;
     return locals->slots[place].generation == key.bits >> 16 ? locals->slots[place].value : NULL;
 }
 
@@ -89,14 +89,14 @@ int weft_local_set(weft_key key, void *value) {
         return -EPERM;
     if (!key_is_alive(key, &place))
         return -ESTALE;
-    struct wf_locals *locals = fiber->stack->locals;
+    struct wf_locals *locals = wf_fiber_stack(fiber)->locals;
     if (!locals) {
         if (!value)
             return 0;
         locals = wf_os_alloc(sizeof *locals);
         if (!locals)
             return -ENOMEM;
-        fiber->stack->locals = locals;
+        wf_fiber_stack(fiber)->locals = locals;
     }
     locals->slots[place].value = value;
     locals->slots[place].generation = key.bits >> 16;

@@ -72,7 +72,7 @@ static void run_deferred(struct wf_try *attempt, bool *has_panicked) {
 
 static struct wf_try **innermost_here(void) {
     struct wf_fiber *fiber = wf_fiber_self();
-    return fiber ? &fiber->stack->trying : &thread_trying;
+    return fiber ? &wf_fiber_stack(fiber)->trying : &thread_trying;
 }
 
 int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
@@ -103,7 +103,7 @@ void weft_exit(void *result) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber)
         wf_fatal("weft_exit was called outside a fiber");
-    struct wf_try *attempt = fiber->stack->trying;
+    struct wf_try *attempt = wf_fiber_stack(fiber)->trying;
     attempt->is_exit = true;
     attempt->result = result;
     leave_region(attempt);
@@ -122,7 +122,7 @@ int weft_defer(void (*fn)(void *arg), void *arg) {
     struct wf_deferred *deferred = wf_os_alloc(sizeof *deferred);
     if (!deferred)
         return -ENOMEM;
-    struct wf_try *attempt = fiber->stack->trying;
+    struct wf_try *attempt = wf_fiber_stack(fiber)->trying;
     *deferred = (struct wf_deferred){.next = attempt->deferred, .fn = fn, .arg = arg};
     attempt->deferred = deferred;
     return 0;
@@ -130,9 +130,9 @@ int weft_defer(void (*fn)(void *arg), void *arg) {
 
 int weft_undefer(bool run) {
     struct wf_fiber *fiber = wf_fiber_self();
-    if (!fiber || !fiber->stack->trying->deferred)
+    if (!fiber || !wf_fiber_stack(fiber)->trying->deferred)
         return -ENOENT;
-    struct wf_try *attempt = fiber->stack->trying;
+    struct wf_try *attempt = wf_fiber_stack(fiber)->trying;
     struct wf_deferred call = *attempt->deferred;
     wf_os_free(attempt->deferred);
     attempt->deferred = call.next;

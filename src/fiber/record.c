@@ -7,7 +7,8 @@
  * Records lie in chunks that are never moved or unmapped while the runtime lives, so an index is two loads away from its
  * record and an outdated id can be checked by locking whatever it points to. Freeing a record raises its generation
  * under its lock. A generation comes round again after 2^32 lives of one record, at the fastest some minutes of nothing
- * else; the generation 0 is left out.
+ * else; the generation 0 is left out. A runtime begins above the generations of those that had its number before, so that
+ * their ids are stale in it.
  *
  * Free records are kept by each processor, last in first out, and move to and from the shared list in batches.
  */
@@ -36,10 +37,23 @@ int wf_records_init(struct wf_fibers *fibers) {
 }
 
 void wf_records_term(struct wf_fibers *fibers) {
+    fibers->first_generation = wf_records_next_generation(fibers); /* for the next runtime of this number */
     uint32_t used = (fibers->next_index + WF_CHUNK_RECORDS - 1) / WF_CHUNK_RECORDS;
     for (uint32_t i = 0; i < used; i++)
         wf_os_unmap(fibers->chunks[i], WF_CHUNK_RECORDS * sizeof(struct wf_fiber));
     wf_os_unmap(fibers->chunks, ((size_t)1 << WF_INDEX_BITS) / WF_CHUNK_RECORDS * sizeof *fibers->chunks);
+}
+
+/* A record's generation was handed out if it is in use, and was not if it is free: one more is safe for both. */
+uint32_t wf_records_next_generation(const struct wf_fibers *fibers) {
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < fibers->next_index; i++) {
+        struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
+        uint32_t ahead = wf_load_relaxed(&fiber->task.version) - fibers->first_generation;
+        used = ahead > used ? ahead : used;
+    }
+    uint32_t generation = fibers->first_generation + used + 1;
+    return generation ? generation : 1;
 }
 
 /* processor is the calling worker's and has no free record, or NULL on a plain thread. */
@@ -86,7 +100,7 @@ static struct wf_fiber *take_shared_locked(struct wf_fibers *fibers, int *error)
     uint32_t index = fibers->next_index++;
     fiber = &fibers->chunks[index / WF_CHUNK_RECORDS][index % WF_CHUNK_RECORDS];
     fiber->index = index;
-    wf_store_relaxed(&fiber->task.version, 1);
+    wf_store_relaxed(&fiber->task.version, fibers->first_generation);
     return fiber;
 }
 

@@ -20,7 +20,8 @@ struct slot {
     uint32_t users;
     struct wf_parker *remover;
     bool is_taken;
-    bool is_awaited;          /* it would end if it had no users: the last one to leave says so */
+    uint32_t generation; /* first that was not used under this number; outlives the runtime */
+    bool is_awaited;     /* it would end if it had no users: the last one to leave says so */
 };
 
 _Static_assert(WEFT_RUNTIMES_MAX == 1 << WF_RUNTIME_BITS, "ids have room for every runtime");
@@ -38,8 +39,9 @@ int wf_runtimes_add(struct wf_fibers *fibers) {
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
         if (table[i].is_taken)
             continue;
-        table[i] = (struct slot){.is_taken = true, .age = next_age++};
+        table[i] = (struct slot){.is_taken = true, .age = next_age++, .generation = table[i].generation};
         fibers->runtime = i;
+        fibers->first_generation = table[i].generation ? table[i].generation : 1;
         wf_lock_drop(&table_lock);
         return 0;
     }
@@ -77,11 +79,14 @@ void wf_runtimes_close(struct wf_fibers *fibers) {
     wf_lock_drop(&table_lock);
     if (must_wait)
         wf_parker_park(&parker, INT64_MAX);
+    wf_lock_take(&table_lock); /* also waits for the one who has just unparked us */
+    slot->remover = NULL;
+    wf_lock_drop(&table_lock);
 }
 
 void wf_runtimes_remove(struct wf_fibers *fibers) {
     wf_lock_take(&table_lock);
-    table[fibers->runtime] = (struct slot){0};
+    table[fibers->runtime] = (struct slot){.generation = fibers->first_generation};
     wf_lock_drop(&table_lock);
 }
 
@@ -139,8 +144,9 @@ void wf_runtimes_forget_all(void) {
     wf_current_set(NULL);
     wf_lock_init(&table_lock);
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
-        if (table[i].fibers)
-            wf_os_poll_close(&table[i].fibers->engine.poll);
-        table[i] = (struct slot){0};
+        struct wf_fibers *fibers = table[i].fibers;
+        if (fibers)
+            wf_os_poll_close(&fibers->engine.poll);
+        table[i] = (struct slot){.generation = fibers ? wf_records_next_generation(fibers) : table[i].generation};
     }
 }

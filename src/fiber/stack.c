@@ -34,8 +34,8 @@ static char *take_slot(struct wf_stacks *stacks, uint8_t index, bool *is_new);
 static void guard_ahead(struct wf_stacks *stacks, uint8_t index);
 static int grow_class(struct wf_stacks *stacks, uint8_t index);
 static int add_slab(struct wf_stacks *stacks, size_t bytes, size_t slot_size, char **out);
-static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, uint8_t index, uint32_t number,
-                                   bool is_new);
+static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, uint8_t index,
+                                   uint32_t number, bool is_new);
 static bool guard_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, bool is_new, bool *has_canary);
 static struct wf_stack *take_single(struct wf_stacks *stacks, size_t size);
 static void give_single(struct wf_stacks *stacks, struct wf_stack *stack);
@@ -47,6 +47,8 @@ int wf_stacks_init(struct wf_stacks *stacks, size_t default_size) {
     stacks->guard = wf_os_guard_probe();
     stacks->default_size = default_size ? default_size : WF_STACK_DEFAULT;
     stacks->default_class = class_for(stacks, stacks->default_size);
+    if (stacks->default_class == WF_STACK_CLASSES) /* stacks of their own differ in size and are never kept hot */
+        stacks->default_class = WF_STACK_NO_CLASS;
     wf_store_relaxed(&stacks->guard_budget, PROTECT_BUDGET);
     return 0;
 }
@@ -55,8 +57,9 @@ void wf_stacks_term(struct wf_stacks *stacks) {
     struct wf_stack_slab *slab = wf_load_relaxed(&stacks->slabs);
     while (slab) {
         struct wf_stack_slab *next = slab->next;
-        if (slab->base)
-            wf_os_unmap(slab->base, slab->bytes);
+        char *base = wf_load_relaxed(&slab->base);
+        if (base)
+            wf_os_unmap(base, slab->bytes);
         wf_os_free(slab);
         slab = next;
     }
@@ -190,7 +193,8 @@ static void guard_ahead(struct wf_stacks *stacks, uint8_t index) {
     if (count > class->fresh_count)
         count = class->fresh_count;
     if (count > 1)
-        class->guarded = wf_os_guard_install_many(class->fresh, class_slot[index], guard_size(class_slot[index]), count);
+        class->guarded =
+            wf_os_guard_install_many(class->fresh, class_slot[index], guard_size(class_slot[index]), count);
 }
 
 static int grow_class(struct wf_stacks *stacks, uint8_t index) {
@@ -213,26 +217,35 @@ static int grow_class(struct wf_stacks *stacks, uint8_t index) {
 }
 
 static int add_slab(struct wf_stacks *stacks, size_t bytes, size_t slot_size, char **out) {
-    struct wf_stack_slab *slab = wf_os_alloc(sizeof *slab);
-    if (!slab)
-        return -ENOMEM;
     void *base;
     int error = wf_os_map(bytes, &base);
-    if (error) {
-        wf_os_free(slab);
+    if (error)
         return error;
-    }
-    *slab = (struct wf_stack_slab){.base = base, .bytes = bytes, .slot_size = slot_size};
     wf_lock_take(&stacks->slabs_lock);
-    slab->next = wf_load_relaxed(&stacks->slabs);
-    wf_store_release(&stacks->slabs, slab); /* pairs with wf_stacks_find */
+    struct wf_stack_slab *slab = wf_load_relaxed(&stacks->slabs);
+    while (slab && wf_load_acquire(&slab->base)) /* pairs with the release of give_single */
+        slab = slab->next;
+    bool is_added = !slab;
+    if (is_added && (slab = wf_os_alloc(sizeof *slab)))
+        slab->next = wf_load_relaxed(&stacks->slabs);
+    if (slab) {
+        slab->bytes = bytes;
+        slab->slot_size = slot_size;
+        wf_store_release(&slab->base, (char *)base); /* both pair with wf_stacks_find */
+        if (is_added)
+            wf_store_release(&stacks->slabs, slab);
+    }
     wf_lock_drop(&stacks->slabs_lock);
+    if (!slab) {
+        wf_os_unmap(base, bytes);
+        return -ENOMEM;
+    }
     *out = base;
     return 0;
 }
 
-static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, uint8_t index, uint32_t number,
-                                   bool is_new) {
+static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, uint8_t index,
+                                   uint32_t number, bool is_new) {
     bool has_canary = false;
     if (!guard_slot(stacks, slot, slot_size, is_new, &has_canary))
         return NULL;
@@ -250,14 +263,19 @@ static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t 
     return stack;
 }
 
-/* Markers outlive the memory above them, so only a new slot needs one. */
+/* A marker outlives the memory above it, but a slot may be cold because it could not be set: it is set again, which costs
+ * little beside the pages that the slot will take. A protection is set once; a slot that has none has a canary. */
 static bool guard_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, bool is_new, bool *has_canary) {
     if (stacks->guard == WF_GUARD_MARKER)
-        return !is_new || wf_os_guard_install(slot, guard_size(slot_size), WF_GUARD_MARKER) == 0;
-    if (is_new && wf_fetch_sub_relaxed(&stacks->guard_budget, 1) > 0 &&
-        wf_os_guard_install(slot, guard_size(slot_size), WF_GUARD_PROTECT) == 0)
-        return true;
+        return wf_os_guard_install(slot, guard_size(slot_size), WF_GUARD_MARKER) == 0;
     *has_canary = true;
+    if (!is_new)
+        return true;
+    if (wf_fetch_sub_relaxed(&stacks->guard_budget, 1) > 0 &&
+        wf_os_guard_install(slot, guard_size(slot_size), WF_GUARD_PROTECT) == 0)
+        *has_canary = false;
+    else
+        wf_fetch_add_relaxed(&stacks->guard_budget, 1);
     return true;
 }
 
@@ -276,14 +294,16 @@ static struct wf_stack *take_single(struct wf_stacks *stacks, size_t size) {
     return stack;
 }
 
-/* The slab's entry stays in the list, empty: a fault handler may be reading it. */
+/* The slab's entry stays in the list, empty, for the next mapping: a fault handler may be reading it. */
 static void give_single(struct wf_stacks *stacks, struct wf_stack *stack) {
     struct wf_stack_slab *slab = wf_load_relaxed(&stacks->slabs);
     char *slot = stack->slot;
-    while (slab->base != slot)
+    while (wf_load_relaxed(&slab->base) != slot)
         slab = slab->next;
     size_t bytes = slab->bytes;
-    slab->base = NULL;
+    if (stacks->guard == WF_GUARD_PROTECT && !stack->has_canary)
+        wf_fetch_add_relaxed(&stacks->guard_budget, 1);
+    wf_store_release(&slab->base, NULL); /* pairs with the next user of the entry */
     wf_fetch_sub_relaxed(&stacks->mapped, 1);
     wf_os_unmap(slot, bytes);
 }
@@ -291,9 +311,10 @@ static void give_single(struct wf_stacks *stacks, struct wf_stack *stack) {
 struct wf_stack *wf_stacks_find(struct wf_stacks *stacks, const void *address, bool *is_guard) {
     const char *at = address;
     for (struct wf_stack_slab *slab = wf_load_acquire(&stacks->slabs); slab; slab = slab->next) {
-        if (!slab->base || at < slab->base || at >= slab->base + slab->bytes)
+        char *base = wf_load_acquire(&slab->base);
+        if (!base || at < base || at >= base + slab->bytes)
             continue;
-        char *slot = slab->base + (size_t)(at - slab->base) / slab->slot_size * slab->slot_size;
+        char *slot = base + (size_t)(at - base) / slab->slot_size * slab->slot_size;
         *is_guard = at < slot + guard_size(slab->slot_size);
         /* The header is the one place of the top page that says where the slot begins. */
         uintptr_t high = (uintptr_t)slot + slab->slot_size;

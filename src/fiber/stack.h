@@ -26,12 +26,13 @@
 #include "queue/lock.h"
 
 struct wf_fiber;
+struct wf_attributes;
 struct wf_deferred;
 struct wf_locals;
 struct wf_try;
 
 /* WF_STACK_HOT_MAX: half a megabyte of memory that a processor keeps for itself. */
-enum { WF_NAME_SIZE = 32, WF_STACK_CLASSES = 5, WF_STACK_HOT_MAX = 128 };
+enum { WF_NAME_SIZE = 32, WF_STACK_CLASSES = 5, WF_STACK_HOT_MAX = 128, WF_STACK_NO_CLASS = UINT8_MAX };
 
 /* Bytes that a fiber can count on unless it asks for another number. */
 #define WF_STACK_DEFAULT ((size_t)160 * 1024)
@@ -43,12 +44,13 @@ struct wf_stack {
     struct wf_fiber *fiber; /* whose stack it is now; NULL when free */
     struct wf_try *trying;  /* innermost guarded call */
     struct wf_locals *locals;
+    struct wf_attributes *attributes; /* of the spawn: freed with the fiber's end, under its lock */
     void *arg;
     uint64_t fp_control; /* while suspended, when keeps_fp */
     int saved_errno;
     uint32_t pins;
     bool keeps_fp;
-    bool is_sampled;     /* its depth is measured when the fiber ends */
+    bool is_sampled; /* its depth is measured when the fiber ends */
     char name[WF_NAME_SIZE];
 
     /* of the slot */
@@ -56,9 +58,9 @@ struct wf_stack {
     char *low;             /* lowest usable byte, above the guard */
     char *slot;            /* lowest byte of the slot */
     size_t slot_size;
-    uint8_t class_index;   /* WF_STACK_CLASSES: mapped by itself */
+    uint8_t class_index; /* WF_STACK_CLASSES: mapped by itself */
     bool has_canary;
-    bool is_shallow;       /* nothing below the top page has memory */
+    bool is_shallow; /* nothing below the top page has memory */
 };
 
 struct wf_stack_cache {
@@ -69,22 +71,23 @@ struct wf_stack_cache {
 
 struct wf_stack_slab {
     struct wf_stack_slab *next;
-    char *base;
+    _Atomic(char *)
+        base; /* NULL: free for the next mapping; written under slabs_lock, or by the owner of what is there */
     size_t bytes;
     size_t slot_size;
 };
 
 struct wf_stack_class {
     struct wf_lock lock;
-    struct wf_stack *warm;   /* under lock */
+    struct wf_stack *warm; /* under lock */
     uint32_t warm_count;
-    char **cold;             /* under lock: slots without memory; room for every slot of the class */
+    char **cold; /* under lock: slots without memory; room for every slot of the class */
     uint32_t cold_count;
-    uint32_t slots;          /* cut so far, guards in place */
-    char *fresh;             /* under lock: uncut part of the newest slab */
+    uint32_t slots; /* cut so far, guards in place */
+    char *fresh;    /* under lock: uncut part of the newest slab */
     uint32_t fresh_count;
-    uint32_t guarded;        /* under lock: how many of the uncut ones have their guard already */
-    uint32_t peak;           /* under lock: decaying high-water mark of slots out of the shared lists */
+    uint32_t guarded; /* under lock: how many of the uncut ones have their guard already */
+    uint32_t peak;    /* under lock: decaying high-water mark of slots out of the shared lists */
 };
 
 struct wf_stacks {
@@ -95,11 +98,11 @@ struct wf_stacks {
     _Atomic int64_t guard_budget; /* protection guards that may still be set */
     size_t page;
     size_t default_size;
-    uint8_t default_class;
-    _Atomic uint64_t mapped;   /* slots that exist */
+    uint8_t default_class;   /* WF_STACK_NO_CLASS: the default is larger than every class */
+    _Atomic uint64_t mapped; /* slots that exist */
     _Atomic uint64_t trimmed;
-    _Atomic int64_t trim_at;   /* moment of the next tick */
-    _Atomic bool is_dirty;     /* stacks came to the shared lists since trimming last found nothing to do */
+    _Atomic int64_t trim_at; /* moment of the next tick */
+    _Atomic bool is_dirty;   /* stacks came to the shared lists since trimming last found nothing to do */
 };
 
 int wf_stacks_init(struct wf_stacks *stacks, size_t default_size);

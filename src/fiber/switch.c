@@ -78,8 +78,6 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     struct wf_fiber *fiber = wf_fiber_of(task);
     if (!enter_task(worker, task)) { /* here no fiber is being left, so no lock is held */
-        wf_os_free(fiber->attributes);
-        fiber->attributes = NULL;
         wf_fiber_end(worker, fiber, NULL, -ENOMEM);
         return;
     }
@@ -90,7 +88,7 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
 /* Suspends the fiber and goes on with the task, or with the worker's loop when there is none. */
 static inline __attribute__((always_inline)) void leave_for(struct wf_fiber_worker *worker, struct wf_fiber *fiber,
                                                             struct wf_task *task) {
-    struct wf_stack *stack = fiber->stack;
+    struct wf_stack *stack = wf_fiber_stack(fiber);
     if (WF_UNLIKELY(stack->has_canary))
         wf_stack_check_canary(stack);
     stack->saved_errno = *worker->errno_location;
@@ -129,14 +127,14 @@ static inline __attribute__((always_inline)) void switch_to(struct wf_fiber_work
                                                             struct wf_fiber *to, bool dies) {
     wf_fiber_set_state(to, WF_FIBER_RUNNING);
     worker->current = to;
-    wf_context_switch(from, &to->stack->context, dies);
+    wf_context_switch(from, &wf_fiber_stack(to)->context, dies);
 }
 
 /* First thing after a switch into a fiber that was suspended before. */
 static WF_NOINLINE void arrive(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
     settle_leaver(worker);
-    struct wf_stack *stack = worker->current->stack;
+    struct wf_stack *stack = wf_fiber_stack(worker->current);
     *worker->errno_location = stack->saved_errno;
     if (WF_UNLIKELY(stack->keeps_fp))
         wf_arch_fp_control_set(stack->fp_control);
@@ -166,7 +164,8 @@ static void settle_leaver(struct wf_fiber_worker *worker) {
 static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
     struct wf_fibers *fibers = worker->fibers;
     struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
-    size_t size = fiber->attributes ? fiber->attributes->stack_size : 0;
+    const struct wf_attributes *attributes = wf_fiber_attributes(fiber);
+    size_t size = attributes ? attributes->stack_size : 0;
     if (size == 0 && WF_UNLIKELY(wf_load_relaxed(&fibers->deep_entries) > 0))
         size = wf_depth_predict(fibers, fiber->entry);
     struct wf_stack *stack = wf_stack_take(&fibers->stacks, &processor->stacks, size);
@@ -186,12 +185,10 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->keeps_fp = false;
     stack->saved_errno = 0;
     stack->name[0] = 0;
-    struct wf_attributes *attributes = fiber->attributes;
-    if (WF_UNLIKELY(attributes)) {
-        __builtin_memcpy(stack->name, attributes->name, sizeof stack->name);
-        wf_os_free(attributes);
-    }
-    fiber->stack = stack;
+    stack->attributes = wf_fiber_attributes(fiber);
+    if (WF_UNLIKELY(stack->attributes))
+        __builtin_memcpy(stack->name, stack->attributes->name, sizeof stack->name);
+    wf_store_release(&fiber->place, (uintptr_t)stack); /* pairs with wf_fiber_copy_name */
     stack->is_sampled = wf_depth_wants_sample((struct wf_fiber_processor *)worker->base.processor);
     if (WF_UNLIKELY(stack->is_sampled)) {
         stack->is_shallow = false;
@@ -219,7 +216,7 @@ static void stack_main(void *opaque) {
         }
         struct wf_fiber *next = wf_fiber_of(task);
 #ifndef WF_TSAN /* there each fiber is a thread of its own to the sanitizer */
-        if (wf_load_relaxed(&next->task.state) == WF_FIBER_NEW && !next->attributes &&
+        if (wf_load_relaxed(&next->task.state) == WF_FIBER_NEW && !wf_fiber_attributes(next) &&
             stack->class_index == worker->fibers->stacks.default_class) {
             wf_count_owner(&worker->base.processor->counters.switches, 1);
             dress_stack(worker, next, stack);
@@ -247,12 +244,12 @@ struct body {
 
 static void call_entry(void *opaque) {
     struct body *body = opaque;
-    body->result = body->fiber->entry(body->fiber->stack->arg);
+    body->result = body->fiber->entry(wf_fiber_stack(body->fiber)->arg);
 }
 
 /* From the fiber's first instruction to the moment when its joiner knows. Leaves its stack in worker->left_stack. */
 static void run_body(struct wf_fiber *fiber) {
-    struct wf_stack *stack = fiber->stack;
+    struct wf_stack *stack = wf_fiber_stack(fiber);
     struct body body = {.fiber = fiber};
     struct wf_try attempt;
     wf_context_acquire(fiber);

@@ -2,7 +2,9 @@
  *
  * os/clock.c - the monotonic clock through the vDSO, about 30 ns a read.
  *
- * CLOCK_MONOTONIC and not the coarse one: a deadline must never end early, and a tick of 4 ms would round it.
+ * CLOCK_MONOTONIC and not the coarse one: a deadline must never end early, and a tick of 4 ms would round it. It does
+ * not count the time that the machine was suspended, which is what people expect of a time-out. The engine reads it once
+ * per visit of its loop, not once per switch.
  */
 #include "os/clock.h"
 

@@ -2,7 +2,9 @@
  *
  * os/futex.h - the one way a thread sleeps on a word, and the one way it is woken.
  *
- * Used by the parker and the lock of queue/ and by nothing else. The weak-memory explorer replaces both functions.
+ * Used by the parker and the lock of queue/ and by nothing else. The weak-memory explorer replaces both functions, which
+ * is why they are so few: whoever wants to sleep in another way has to build it on the parker, whose protocol is checked
+ * there with every interleaving.
  */
 #ifndef WF_OS_FUTEX_H
 #define WF_OS_FUTEX_H

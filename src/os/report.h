@@ -2,7 +2,9 @@
  *
  * os/report.h - words on standard error from any state of the process: fatal messages, backtraces, names of functions.
  *
- * Everything here works inside a signal handler and on a small stack: no allocation, no stdio, no locks of our own.
+ * Everything here works inside a signal handler and on a small stack: no allocation, no stdio, no locks of our own. One
+ * line is one write, so that lines of several threads do not mix. Messages say what happened in the program's terms and
+ * name the rule that was broken.
  */
 #ifndef WF_OS_REPORT_H
 #define WF_OS_REPORT_H

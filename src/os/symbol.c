@@ -84,9 +84,10 @@ static bool parse_line(const char *line, uintptr_t address, struct mapping *out)
     out->low = low;
     out->offset = strtoull(at, NULL, 16);
     const char *path = strchr(at, '/');
-    if (!path || strlen(path) >= sizeof out->path)
+    size_t length = path ? strlen(path) : sizeof out->path;
+    if (length >= sizeof out->path)
         return false;
-    strcpy(out->path, path);
+    memcpy(out->path, path, length + 1);
     return true;
 }
 

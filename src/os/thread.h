@@ -2,7 +2,9 @@
  *
  * os/thread.h - operating system threads and what belongs to one of them.
  *
- * Used by the engine for its workers. Nothing here knows fibers.
+ * Used by the engine for its workers. Nothing here knows fibers. Whatever is asked about "the calling thread" is only
+ * true until the caller, if it is a fiber, is suspended: the answers must not be kept across that. Threads of the
+ * program itself are not touched, except for the one that calls weft_run.
  */
 #ifndef WF_OS_THREAD_H
 #define WF_OS_THREAD_H

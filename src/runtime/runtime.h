@@ -19,7 +19,7 @@ struct weft_runtime {
     int (*first)(void *arg);
     void *first_arg;
     weft_fiber first_fiber;
-    int outcome;             /* of the first fiber */
+    int outcome; /* of the first fiber */
     bool abandons;
     bool handles_faults;
 };

@@ -72,14 +72,14 @@ struct wf_processor {
     /* owner only */
     struct wf_engine *engine;
     uint32_t index;
-    uint32_t countdown;    /* picks left until the loop must look elsewhere */
-    uint32_t allowance;    /* what the countdown began with */
-    int64_t visited_ns;    /* when the loop last read the clock, or 0 */
-    uint32_t wake_skip;    /* next-slot notifications to leave out: see wf_processor_notify_soon_owner */
-    uint32_t rounds;       /* visits of the loop, for taking turns */
-    bool is_uncovered;     /* timers may have changed since somebody last promised to wake for them */
-    bool takes_pinned;     /* take turns between pinned and other tasks */
-    bool has_extra;        /* pinned tasks, or tasks in another lane than the normal one, may be here */
+    uint32_t countdown; /* picks left until the loop must look elsewhere */
+    uint32_t allowance; /* what the countdown began with */
+    int64_t visited_ns; /* when the loop last read the clock, or 0 */
+    uint32_t wake_skip; /* next-slot notifications to leave out: see wf_processor_notify_soon_owner */
+    uint32_t rounds;    /* visits of the loop, for taking turns */
+    bool is_uncovered;  /* timers may have changed since somebody last promised to wake for them */
+    bool takes_pinned;  /* take turns between pinned and other tasks */
+    bool has_extra;     /* pinned tasks, or tasks in another lane than the normal one, may be here */
     struct wf_chain pinned;
     struct wf_rng rng;
 
@@ -97,9 +97,10 @@ struct wf_worker {
     struct wf_engine *engine;
     struct wf_processor *processor;
     uint32_t index;
-    bool is_searching;              /* owner only: it holds a searcher's place in the idle set */
-    bool has_thread;                /* worker 0 runs on the caller's */
-    int begin_error;                /* written by the thread before ready is unparked */
+    bool is_searching;  /* owner only: it holds a searcher's place in the idle set */
+    bool has_seen_work; /* owner only: the last look before a sleep found something to steal */
+    bool has_thread;    /* worker 0 runs on the caller's */
+    int begin_error;    /* written by the thread before ready is unparked */
     struct wf_os_thread thread;
     _Alignas(64) struct wf_parker parker; /* sleeps here when idle */
     struct wf_parker world_parker;        /* and here while the world is stopped */
@@ -117,18 +118,18 @@ struct wf_engine {
 
     _Alignas(64) struct wf_inject inject[WF_LANES];
     struct wf_idle idle;
-    _Atomic uint32_t wake_backoff;  /* grows when woken searchers find nothing, 0 when one finds something */
+    _Atomic uint32_t wake_backoff; /* grows when woken searchers find nothing, 0 when one finds something */
     _Atomic uint32_t is_stopping;
     _Atomic uint32_t is_draining;
-    _Atomic uint64_t worker_wakes;  /* any thread */
-    _Atomic uint64_t injected;      /* any thread */
+    _Atomic uint64_t worker_wakes; /* any thread */
+    _Atomic uint64_t injected;     /* any thread */
 
     struct wf_os_poll poll;
-    _Atomic int32_t poller;         /* worker that sleeps in the poller, or WF_POLLER_NONE */
-    _Atomic int64_t poll_deadline;  /* when it will wake by itself; INT64_MIN while nobody polls */
+    _Atomic int32_t poller;        /* worker that sleeps in the poller, or WF_POLLER_NONE */
+    _Atomic int64_t poll_deadline; /* when it will wake by itself; INT64_MIN while nobody polls */
 
-    _Atomic uint32_t world_requested;  /* a fiber wants, or has, the world stopped */
-    _Atomic uint32_t world_active;     /* workers that are neither asleep nor held */
+    _Atomic uint32_t world_requested; /* a fiber wants, or has, the world stopped */
+    _Atomic uint32_t world_active;    /* workers that are neither asleep nor held */
     _Atomic(struct wf_parker *) world_stopper;
 
     struct wf_parker started;
@@ -194,7 +195,8 @@ static inline void wf_processor_ready_owner(struct wf_processor *processor, stru
     }
     /* Only the owner makes next non-null, so null stays null under its feet and a store is enough. */
     if (soon && !wf_load_relaxed(&processor->next) && wf_ring_is_empty_any(ring)) {
-        wf_store_release(&processor->next, task); /* pairs with the acquire of wf_processor_take_next_owner and thieves */
+        wf_store_release(&processor->next,
+                         task); /* pairs with the acquire of wf_processor_take_next_owner and thieves */
         if (processor->engine->count > 1)
             wf_processor_notify_soon_owner(processor);
         return;

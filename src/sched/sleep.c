@@ -33,7 +33,8 @@ void wf_worker_sleep(struct wf_worker *worker) {
     wf_idle_park(&engine->idle, worker->index, worker->is_searching);
     worker->is_searching = false;
     WF_POINT("sleep.before_recheck");
-    if (!sees_work(worker)) {
+    worker->has_seen_work = sees_work(worker);
+    if (!worker->has_seen_work) {
         if (is_finished(engine)) {
             wf_engine_stop(engine);
         } else {

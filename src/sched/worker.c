@@ -22,6 +22,7 @@
 #include "base/assert.h"
 #include "base/point.h"
 #include "os/clock.h"
+#include "os/report.h"
 #include "sched/engine.h"
 
 /* 61: a prime, so that looking elsewhere does not fall into step with batches of a power of two. */
@@ -99,6 +100,8 @@ static void worker_hold(struct wf_worker *worker) {
     wf_store_seq_cst(&worker->processor->attention, 0);
     if (!wf_load_seq_cst(&worker->engine->world_requested))
         return;
+    if (wf_load_relaxed(&worker->engine->world_stopper) == &worker->world_parker)
+        wf_fatal("a fiber suspended itself while it had the world stopped");
     wf_world_rest(worker);
     wf_world_resume(worker);
 }
@@ -133,7 +136,8 @@ static void set_allowance(struct wf_processor *processor, int64_t now) {
     else if (elapsed / picks >= VISIT_NS)
         processor->allowance = 1;
     else
-        processor->allowance = VISIT_NS * picks / elapsed < ALLOWANCE ? (uint32_t)(VISIT_NS * picks / elapsed) : ALLOWANCE;
+        processor->allowance =
+            VISIT_NS * picks / elapsed < ALLOWANCE ? (uint32_t)(VISIT_NS * picks / elapsed) : ALLOWANCE;
     processor->visited_ns = now;
 }
 
@@ -188,10 +192,14 @@ static struct wf_task *worker_share(struct wf_worker *worker, size_t max) {
 static struct wf_task *worker_search(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     bool was_woken = worker->is_searching;
-    if (!worker->is_searching && !(worker->is_searching = wf_idle_search_begin(&engine->idle)))
-        return NULL;
+    if (!worker->is_searching)
+        worker->is_searching = wf_idle_search_begin(&engine->idle);
+    /* Without a place, but having seen something before it wanted to sleep, a worker looks once: it would otherwise go
+     * round and round between that sight and the refused search. */
+    int rounds = worker->is_searching ? SEARCH_ROUNDS : worker->has_seen_work ? 1 : 0;
+    worker->has_seen_work = false;
     struct stale_watch watch = {0};
-    for (int round = 0; round < SEARCH_ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         struct wf_task *task = search_round(worker, &watch, round);
         if (task) {
             wf_store_relaxed(&engine->wake_backoff, 0);
@@ -237,6 +245,8 @@ static struct wf_task *steal_ring(struct wf_worker *worker, struct wf_processor 
             wf_count_owner(&worker->processor->counters.steals, 1);
             wf_count_owner(&worker->processor->counters.stolen, (uint64_t)count);
             worker->processor->has_extra |= lane != WF_LANE_NORMAL;
+            if (count > 1 && !worker->is_searching) /* a searcher that finds something notifies in worker_next */
+                wf_engine_notify_any(worker->engine);
             return first;
         }
     }

@@ -22,8 +22,7 @@ bool wf_world_request(struct wf_worker *worker) {
         return false;
     wf_store_seq_cst(&engine->world_stopper, &worker->world_parker);
     for (uint32_t i = 0; i < engine->count; i++)
-        if (i != worker->index)
-            wf_store_seq_cst(&engine->processors[i]->attention, 1);
+        wf_store_seq_cst(&engine->processors[i]->attention, 1); /* ours too: a stopper that suspends itself is caught */
     while (wf_load_seq_cst(&engine->world_active) != 1)
         wf_parker_park(&worker->world_parker, INT64_MAX);
     return true;
@@ -33,6 +32,7 @@ void wf_world_release(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     wf_store_seq_cst(&engine->world_stopper, NULL);
     wf_store_seq_cst(&engine->world_requested, 0);
+    wf_store_relaxed(&worker->processor->attention, 0);
     for (uint32_t i = 0; i < engine->count; i++)
         if (i != worker->index)
             wf_parker_unpark(&engine->workers[i]->world_parker);

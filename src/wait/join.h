@@ -2,7 +2,9 @@
  *
  * wait/join.h - the end of a fiber as something to wait for.
  *
- * wf_join_deliver is what wf_fibers.on_end is set to; weft_join is public (weft/fiber.h).
+ * weft_join is public (weft/fiber.h). What is here is the other side: fiber/ knows that somebody may wait for an end, but
+ * not how, because waiting is a layer above it; so the runtime puts wf_join_deliver into wf_fibers.on_end, and the end of
+ * a fiber calls it under the record's lock.
  */
 #ifndef WF_WAIT_JOIN_H
 #define WF_WAIT_JOIN_H

@@ -29,8 +29,8 @@ struct wf_waiter {
     struct wf_lock *lock;
     bool is_linked;
     bool is_expired;
-    bool has_timer;           /* owner only */
-    int status;               /* written by whoever takes it out, before the wake */
+    bool has_timer; /* owner only */
+    int status;     /* written by whoever takes it out, before the wake */
     void *value;
     struct wf_fibers *fibers; /* of the fiber that waits */
     struct wf_fiber *fiber;   /* NULL: a plain thread */

@@ -95,6 +95,35 @@ TEST(export_hands_out_the_newer_half_and_keeps_the_older_one) {
     check_pops(&ring, WF_RING_CAPACITY, HALF);
 }
 
+/* Puts the ring into the state in which a thief has claimed count tasks and copies them out. */
+static void claim_as_a_slow_thief(int count) {
+    uint64_t head = wf_load_relaxed(&ring.head);
+    wf_store_relaxed(&ring.head, wf_ring_head(wf_ring_released(head), wf_ring_claimed(head) + (uint32_t)count));
+}
+
+TEST(slots_that_a_thief_is_copying_are_not_filled_again) {
+    reset();
+    push_range(&ring, 0, WF_RING_CAPACITY);
+    claim_as_a_slow_thief(2);
+    CHECK_EQ(wf_ring_size_any(&ring), WF_RING_CAPACITY - 2);
+    CHECK(!wf_ring_push_owner(&ring, &tasks[WF_RING_CAPACITY]));
+    struct wf_chain out = {0};
+    CHECK_EQ(wf_ring_export_owner(&ring, &out), 0);
+    check_pops(&ring, 2, WF_RING_CAPACITY - 2);
+    CHECK(!wf_ring_push_owner(&ring, &tasks[0]));
+}
+
+TEST(one_thief_at_a_time_and_the_second_hears_maybe) {
+    reset();
+    struct wf_task *first = NULL;
+    push_range(&ring, 0, WF_RING_CAPACITY);
+    claim_as_a_slow_thief(1);
+    CHECK_EQ(wf_ring_steal_thief(&ring, &own, &first), -1);
+    CHECK(!first);
+    CHECK(wf_ring_pop_owner(&ring) == &tasks[1]);
+    CHECK_EQ(wf_ring_steal_thief(&ring, &own, &first), -1);
+}
+
 TEST(export_does_nothing_while_there_is_room) {
     reset();
     push_range(&ring, 0, WF_RING_CAPACITY - 1);
@@ -126,9 +155,12 @@ static void stress_owner(struct stress *stress) {
         struct wf_task *task = ledger_task(&stress->ledger, id);
         if (!wf_ring_push_owner(&stress->victim, task)) {
             struct wf_chain out = {0};
-            wf_ring_export_owner(&stress->victim, &out);
-            CHECK(wf_ring_push_owner(&stress->victim, task));
+            bool must_fit = wf_ring_export_owner(&stress->victim, &out) > 0;
             ledger_take_chain(&stress->ledger, &out);
+            if (!wf_ring_push_owner(&stress->victim, task)) {
+                CHECK(!must_fit);
+                ledger_take(&stress->ledger, task);
+            }
         }
         if (id % 3 == 0)
             take_rising(stress, wf_ring_pop_owner(&stress->victim), &last);
