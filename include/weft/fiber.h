@@ -18,8 +18,9 @@
  * travel with the fiber. errno itself is saved and restored with each fiber.
  *
  * A fiber takes a stack when it first runs and gives it back when it ends; until then it is a record of 64 bytes.
- * Stacks grow in place, up to a fixed reserve (192 KiB unless asked otherwise); running over it ends the process with
- * a message that names the fiber.
+ * Stacks grow in place, up to a fixed reserve (at least 160 KiB unless asked otherwise); running over it ends the process
+ * with a message that names the fiber. A fiber for which no stack can be had ends without having run: its joiner gets
+ * -ENOMEM.
  *
  * A fiber is named by a weft_fiber, a value that can go stale safely: once the fiber is gone every call answers
  * -ESTALE, also when its record serves another fiber by then.
@@ -61,21 +62,22 @@ typedef struct weft_spawn_options {
 } weft_spawn_options;
 
 /* Starts a fiber that nobody joins. Returns 0; -ENOMEM; -EAGAIN when the runtime has as many fibers as it can name;
- * -ESRCH when called from a plain thread and no runtime runs; -ECANCELED when the runtime is stopping; -EINVAL for a
- * null function. The child may run at once or later, on any worker. */
+ * -ESRCH when called from a plain thread and no runtime runs; -EINVAL for a null function. The child may run at once or later, on any worker. */
 WEFT_API int weft_go(weft_fn fn, void *arg);
 
 /* Starts a fiber that is to be joined or detached exactly once. Errors as weft_go, and -EINVAL for a null out. */
 WEFT_API int weft_spawn(weft_fiber *out, weft_fn fn, void *arg);
 
-/* The same with options; out may be null when options->detached is set. Errors also: -EINVAL for a stack of over
- * 1 GiB or an unknown priority, -ESTALE for a runtime that is not running. */
+/* The same with options; out may be null when options->detached is set. Errors also: -EINVAL for null options, a
+ * stack of over 1 GiB or an unknown priority, -ESTALE for a runtime that is not running. */
 WEFT_API int weft_spawn_with(weft_fiber *out, const weft_spawn_options *options, weft_fn fn, void *arg);
 
 /* Waits until the fiber has ended, hands over its result and releases it. result may be null. From fibers and from
  * plain threads. Several may wait at once and all get the result; a join that comes later finds it gone.
  * Returns 0; -ETIMEDOUT at the deadline (the fiber stays joinable); -ESTALE when the fiber was joined or detached
- * already; -EDEADLK for the caller itself; -EOWNERDEAD when the fiber ended by a panic: then result is set to null. */
+ * already; -EDEADLK for the caller itself; -EOWNERDEAD when the fiber ended by a panic, -ENOMEM when there was no stack
+ * for it: then result is set to null. -ENOMEM also when the deadline cannot be armed, and then the fiber stays joinable;
+ * -ECANCELED for a plain thread when the runtime ends and abandons the fiber. */
 WEFT_API int weft_join(weft_fiber fiber, void **result, weft_time deadline);
 
 /* Nobody will join the fiber: it vanishes when it ends, or now if it has ended. Returns 0 or -ESTALE. */
@@ -92,8 +94,8 @@ WEFT_API void weft_yield(void);
 WEFT_API WEFT_NORETURN void weft_exit(void *result);
 
 /* Name of a fiber, as set at spawn or by weft_set_name (of the calling fiber; -EPERM on a plain thread). A fiber
- * without a name gives an empty string. Writes at most size bytes with the terminating zero.
- * Returns 0, -ESTALE, -EINVAL for a null or empty buffer. */
+ * without a name, or one that has ended, gives an empty string. Writes at most size bytes with the terminating zero.
+ * Returns 0, -ESTALE, -EINVAL for a null name or a null or empty buffer. */
 WEFT_API int weft_get_name(weft_fiber fiber, char *buffer, size_t size);
 WEFT_API int weft_set_name(const char *name);
 
@@ -101,7 +103,7 @@ WEFT_API int weft_set_name(const char *name);
 WEFT_API int weft_set_priority(weft_priority priority);
 
 /* The fiber that spawned this one. out gets WEFT_NO_FIBER for a fiber started by a plain thread, and the parent's
- * name even when the parent has ended. Returns 0 or -ESTALE. */
+ * id even when the parent has ended. Returns 0, -ESTALE, or -EINVAL for a null out. */
 WEFT_API int weft_parent(weft_fiber fiber, weft_fiber *out);
 
 /* Between pin and unpin the calling fiber stays on the worker thread that it is on, whatever it waits for; pairs nest.

@@ -42,7 +42,8 @@ typedef struct weft_fiber_info {
 } weft_fiber_info;
 
 /* Calls visit for every fiber that exists, in no special order, until it returns non-zero, and returns that value, or 0.
- * Without a stopped world the picture is a blurred one: states move while it is taken, and stack ranges are null.
+ * Without a stopped world the picture is a blurred one: states move while it is taken, stack ranges are null, and arg is
+ * given for new fibers only.
  * runtime may be null: the caller's. -ESTALE when it is not running. visit must not suspend the fiber. */
 WEFT_API int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *info, void *arg), void *arg);
 
@@ -53,9 +54,9 @@ WEFT_API int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fibe
 WEFT_API int weft_world_stop(void);
 WEFT_API void weft_world_start(void);
 
-/* Deepest stack use seen, per entry function: fibers that ended with it, the deepest of them in bytes (exact to a
- * page), and the stack size that the next spawn without a size of its own gets. Returns 0, -ENOENT for a function that
- * no fiber has ended yet, -ESTALE, -EINVAL. runtime may be null. */
+/* Deepest stack use seen, per entry function: how many of its fibers were measured (a sample: the first ones, then ever
+ * fewer), the deepest of them in bytes (exact to a page), and the stack size that the next spawn without a size of its own
+ * gets. Returns 0, -ENOENT for a function of which no fiber was measured yet, -ESTALE, -EINVAL. runtime may be null. */
 typedef struct weft_stack_use {
     uint64_t samples;
     size_t deepest;

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Calls fn(arg) when the innermost weft_try around this call is left or, without one, when the fiber ends; newest
- * first. Returns 0, -ENOMEM, -EINVAL for a null function, -EPERM on a plain thread. */
+ * first. The frame that defers is gone by then, so arg must not point into it. Returns 0, -ENOMEM, -EINVAL for a null function, -EPERM on a plain thread. */
 WEFT_API int weft_defer(void (*fn)(void *arg), void *arg);
 
 /* Takes back the newest deferred call of the present weft_try and runs it now if run is set. Returns 0, or -ENOENT when
@@ -40,7 +40,7 @@ WEFT_API int weft_undefer(bool run);
 /* Gives up what is being done. The message is cut at 159 bytes. */
 WEFT_API WEFT_NORETURN void weft_panic(const char *format, ...) WEFT_PRINTF(1, 2);
 
-/* Calls fn(arg), then what it deferred. Returns 0 when fn returned, or -EOWNERDEAD when it panicked: then the message is
+/* Calls fn(arg), then what it deferred. Returns -EINVAL for a null function, 0 when fn returned, or -EOWNERDEAD when it panicked: then the message is
  * copied to the buffer (cut to size with its zero; message may be null with size 0). Nests. Works on plain threads as
  * well, without deferred calls. */
 WEFT_API int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size);

@@ -36,7 +36,7 @@ enum { WEFT_WORKERS_MAX = 1024, WEFT_RUNTIMES_MAX = 64 };
 /* Zero in a field means the default. */
 typedef struct weft_options {
     unsigned workers;     /* worker threads, 1 to WEFT_WORKERS_MAX; default: the processors this process may use */
-    size_t stack_size;    /* default stack of a fiber, 16 KiB to 1 GiB; default 192 KiB */
+    size_t stack_size;    /* what a fiber can count on by default, 16 KiB to 1 GiB; default 160 KiB */
     uint32_t max_fibers;  /* how many may exist at once, at most 67,108,864, which is the default */
     bool abandon;         /* weft_run returns when the first fiber does; what still runs or waits is dropped */
     bool no_fault_report; /* leave SIGSEGV and SIGBUS alone */
@@ -47,8 +47,8 @@ typedef struct weft_options {
 
 /* Runs first(arg) as a fiber on a new runtime and returns what it returned, once all fibers have ended. Negative when
  * the runtime could not start: -EINVAL for a wrong option or environment value (said on standard error), -ENOMEM,
- * -EAGAIN (no thread or descriptor to be had), -EBUSY when WEFT_RUNTIMES_MAX run already, -EDEADLK inside a fiber. A
- * first fiber that panics gives -EOWNERDEAD. */
+ * -EAGAIN (no thread to be had), -EMFILE or -ENFILE (no descriptor), -EBUSY when WEFT_RUNTIMES_MAX run already, -EDEADLK
+ * inside a fiber. A first fiber that panics gives -EOWNERDEAD. So first should return 0 or more. */
 WEFT_API int weft_run(const weft_options *options, int (*first)(void *arg), void *arg);
 
 /* The runtime of the calling fiber; on a plain thread the oldest one that runs, or null. */
@@ -73,7 +73,7 @@ typedef struct weft_stats {
     uint64_t timers_fired;
     uint64_t timers_cancelled;
     uint64_t stacks_mapped;  /* slots that exist */
-    uint64_t stacks_in_use;  /* slots that belong to a started fiber */
+    uint64_t stacks_in_use;  /* slots of started fibers, and those that a worker keeps hot for the next */
     uint64_t stacks_warm;    /* idle slots whose memory is kept for reuse */
     uint64_t stacks_trimmed; /* slots whose memory went back to the system */
     uint64_t panics;

@@ -11,6 +11,10 @@
 
 #include "base/assert.h"
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+
 void wf_arch_thunk(void);
 
 void *wf_arch_prepare(void *top, void (*entry)(void *arg), void *arg) {
@@ -38,6 +42,14 @@ WF_NOINLINE void wf_arch_switch(void **save, void *load) {
     wf_arch_switch_here(save, load);
 }
 #endif
+
+void wf_context_announce_stack(void *low, void *high) {
+    (void)low;
+    (void)high;
+#ifdef VALGRIND_STACK_REGISTER
+    (void)VALGRIND_STACK_REGISTER(low, high);
+#endif
+}
 
 void wf_context_init(struct wf_context *context, void *low, size_t size) {
     (void)low;

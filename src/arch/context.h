@@ -105,6 +105,9 @@ static inline __attribute__((always_inline)) void wf_arch_switch_here(void **sav
 /* A context that will run entry(arg) on the stack that ends at top (aligned to 16). entry must not return. */
 void *wf_arch_prepare(void *top, void (*entry)(void *arg), void *arg);
 
+/* Valgrind guesses where stacks are; it is told once for each range that will hold one. Nothing without Valgrind. */
+void wf_context_announce_stack(void *low, void *high);
+
 /* For a stack of ours: low and size are what the sanitizers are told. */
 void wf_context_init(struct wf_context *context, void *low, size_t size);
 /* For the calling thread's own stack. */

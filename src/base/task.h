@@ -14,31 +14,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
+
 enum wf_lane { WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW, WF_LANES };
 
 struct wf_task {
     struct wf_task *next;
-    uint16_t route;           /* lane in the two low bits; above, the one processor that may run it, plus 1, or 0 */
+    _Atomic uint16_t route;   /* lane in the two low bits; above, the one processor that may run it, plus 1, or 0 */
     _Atomic uint8_t state;    /* the user's */
     _Atomic uint32_t version; /* the user's */
 };
 _Static_assert(sizeof(struct wf_task) == 16, "two words");
 
 static inline enum wf_lane wf_task_lane(const struct wf_task *task) {
-    return (enum wf_lane)(task->route & 3);
+    return (enum wf_lane)(wf_load_relaxed(&task->route) & 3);
 }
 
 /* Processor plus 1, or 0. */
 static inline uint32_t wf_task_pinned(const struct wf_task *task) {
-    return task->route >> 2;
+    return wf_load_relaxed(&task->route) >> 2;
 }
 
 static inline void wf_task_set_lane(struct wf_task *task, enum wf_lane lane) {
-    task->route = (uint16_t)((task->route & ~3u) | lane);
+    wf_store_relaxed(&task->route, (uint16_t)((wf_load_relaxed(&task->route) & ~3u) | lane));
 }
 
 static inline void wf_task_set_pinned(struct wf_task *task, uint32_t processor_plus_1) {
-    task->route = (uint16_t)((task->route & 3u) | processor_plus_1 << 2);
+    wf_store_relaxed(&task->route, (uint16_t)((wf_load_relaxed(&task->route) & 3u) | processor_plus_1 << 2));
 }
 
 /* The lanes, first to last. */

@@ -24,7 +24,8 @@ static size_t size_after(struct wf_fibers *fibers, size_t deepest);
 
 bool wf_depth_starts_sample(struct wf_fiber_processor *processor) {
     processor->sample_step = processor->sample_step < SAMPLE_MAX / 2 ? processor->sample_step * 2 + 1 : SAMPLE_MAX;
-    processor->sample_in = processor->sample_step;
+    /* Spread, so that functions that are spawned in turns are all met. */
+    processor->sample_in = processor->sample_step / 2 + wf_rng_below(&processor->base.rng, processor->sample_step + 1);
     return true;
 }
 

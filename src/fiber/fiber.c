@@ -59,6 +59,7 @@ int wf_fibers_init(struct wf_fibers *fibers, uint32_t workers, size_t stack_size
     error = wf_engine_init(&fibers->engine, &fiber_policy, fibers, workers, seed, "weft");
     if (error)
         goto free_depths;
+    wf_records_share(fibers);
     return 0;
 
 free_depths:
@@ -168,7 +169,7 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     fill_record(fiber, entry, arg, parent_id | (detached ? WF_FLAG_DETACHED : 0));
     wf_store_relaxed(&fiber->place, (uintptr_t)attributes + WF_PLACE_NEW);
     if (options)
-        fiber->task.route = priority_lanes[options->priority];
+        wf_store_relaxed(&fiber->task.route, priority_lanes[options->priority]);
     if (out)
         *out = wf_fiber_id(fibers, fiber);
     wf_context_release(fiber);
@@ -183,7 +184,7 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
 }
 
 static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent) {
-    fiber->task.route = 0;
+    wf_store_relaxed(&fiber->task.route, 0);
     fiber->entry = entry;
     fiber->value = arg;
     fiber->waiters = NULL;
@@ -232,6 +233,10 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
             fiber->parent |= error == -ENOMEM ? WF_FLAG_NO_STACK : WF_FLAG_PANICKED;
         wf_fiber_set_state(fiber, WF_FIBER_ENDED);
         wf_lock_drop(&fiber->lock);
+    }
+    if (WF_UNLIKELY(fiber == fibers->first)) {
+        fibers->first = NULL;
+        fibers->on_first_end(fibers, result, error);
     }
     wf_count_owner(&processor->ended, 1);
 }

@@ -117,6 +117,7 @@ struct wf_fiber_processor {
     struct wf_stack_cache stacks;
     struct wf_fiber *free_records; /* owner only: linked by task.next */
     uint32_t free_count;
+    uint32_t free_max;  /* how many it keeps; constant: see wf_records_share */
     uint32_t sample_in; /* fiber starts until the next depth sample */
     uint32_t sample_step;
     _Atomic uint64_t started; /* fibers spawned here; one writer */
@@ -154,6 +155,9 @@ struct wf_fibers {
     struct wf_depth *depths;       /* open hash by entry */
     _Atomic uint32_t deep_entries; /* how many of them need more than the default */
 
+    /* The fiber that the runtime was started with, and what its end means. Set by runtime/. */
+    struct wf_fiber *first;
+    void (*on_first_end)(struct wf_fibers *fibers, void *result, int error);
     /* Set by wait/: hands the end to everybody in fiber->waiters and empties it. Under the record's lock. */
     void (*on_end)(struct wf_fibers *fibers, struct wf_fiber *fiber, void *result, int error);
 };
@@ -210,6 +214,8 @@ static inline struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fib
     return NULL;
 }
 int wf_records_init(struct wf_fibers *fibers);
+/* Once there are processors: how many free records each may keep for itself. */
+void wf_records_share(struct wf_fibers *fibers);
 void wf_records_term(struct wf_fibers *fibers);
 uint32_t wf_records_next_generation(const struct wf_fibers *fibers);
 

@@ -21,6 +21,7 @@
 
 enum { RECORD_CACHE_MAX = 256, RECORD_BATCH = 128 };
 
+static uint32_t batch_of(const struct wf_fiber_processor *processor);
 static int chunk_add(struct wf_fibers *fibers);
 static void cache_fill(struct wf_fibers *fibers, struct wf_fiber_processor *processor);
 static void cache_flush(struct wf_fibers *fibers, struct wf_fiber_processor *processor);
@@ -42,6 +43,18 @@ void wf_records_term(struct wf_fibers *fibers) {
     for (uint32_t i = 0; i < used; i++)
         wf_os_unmap(fibers->chunks[i], WF_CHUNK_RECORDS * sizeof(struct wf_fiber));
     wf_os_unmap(fibers->chunks, ((size_t)1 << WF_INDEX_BITS) / WF_CHUNK_RECORDS * sizeof *fibers->chunks);
+}
+
+/* A record that one processor keeps is one that the others cannot have. So they keep some only where the limit is so high
+ * that these do not count; under a low one every free record is shared, and the limit is exact. */
+void wf_records_share(struct wf_fibers *fibers) {
+    bool is_plenty = fibers->max / fibers->engine.count >= 64 * RECORD_CACHE_MAX;
+    for (uint32_t i = 0; i < fibers->engine.count; i++)
+        ((struct wf_fiber_processor *)fibers->engine.processors[i])->free_max = is_plenty ? RECORD_CACHE_MAX : 0;
+}
+
+static uint32_t batch_of(const struct wf_fiber_processor *processor) {
+    return processor->free_max ? RECORD_BATCH : 1;
 }
 
 /* A record's generation was handed out if it is in use, and was not if it is free: one more is safe for both. */
@@ -71,8 +84,9 @@ WF_NOINLINE struct wf_fiber *wf_record_take_slow(struct wf_fibers *fibers, struc
 }
 
 static void cache_fill(struct wf_fibers *fibers, struct wf_fiber_processor *processor) {
+    uint32_t batch = batch_of(processor);
     wf_lock_take(&fibers->records_lock);
-    for (int i = 0; i < RECORD_BATCH; i++) {
+    for (uint32_t i = 0; i < batch; i++) {
         int error;
         struct wf_fiber *fiber = take_shared_locked(fibers, &error);
         if (!fiber)
@@ -126,7 +140,7 @@ void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     wf_count_owner(&processor->recycled, 1);
     fiber->task.next = (struct wf_task *)(void *)processor->free_records;
     processor->free_records = fiber;
-    if (WF_UNLIKELY(++processor->free_count > RECORD_CACHE_MAX))
+    if (WF_UNLIKELY(++processor->free_count > processor->free_max))
         cache_flush(fibers, processor);
 }
 
@@ -140,16 +154,17 @@ static void free_outside(struct wf_fibers *fibers, struct wf_fiber *fiber) {
 }
 
 static void cache_flush(struct wf_fibers *fibers, struct wf_fiber_processor *processor) {
+    uint32_t batch = batch_of(processor);
     struct wf_fiber *first = processor->free_records;
     struct wf_fiber *last = first;
-    for (int i = 1; i < RECORD_BATCH; i++)
+    for (uint32_t i = 1; i < batch; i++)
         last = wf_fiber_of(last->task.next);
     processor->free_records = wf_fiber_of(last->task.next);
-    processor->free_count -= RECORD_BATCH;
+    processor->free_count -= batch;
     wf_lock_take(&fibers->records_lock);
     last->task.next = (struct wf_task *)(void *)fibers->shared_free;
     fibers->shared_free = first;
-    fibers->shared_free_count += RECORD_BATCH;
+    fibers->shared_free_count += batch;
     wf_lock_drop(&fibers->records_lock);
 }
 

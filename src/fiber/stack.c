@@ -258,6 +258,8 @@ static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t 
     stack->low = slot + guard_size(slot_size);
     stack->class_index = index;
     stack->is_shallow = true;
+    if (is_new)
+        wf_context_announce_stack(stack->low, slot + slot_size);
     if ((stack->has_canary = has_canary))
         *(uint64_t *)stack->low = CANARY;
     return stack;
@@ -296,7 +298,7 @@ static struct wf_stack *take_single(struct wf_stacks *stacks, size_t size) {
 
 /* The slab's entry stays in the list, empty, for the next mapping: a fault handler may be reading it. */
 static void give_single(struct wf_stacks *stacks, struct wf_stack *stack) {
-    struct wf_stack_slab *slab = wf_load_relaxed(&stacks->slabs);
+    struct wf_stack_slab *slab = wf_load_acquire(&stacks->slabs); /* pairs with add_slab */
     char *slot = stack->slot;
     while (wf_load_relaxed(&slab->base) != slot)
         slab = slab->next;

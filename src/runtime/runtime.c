@@ -23,7 +23,7 @@
 static int runtime_start(weft_runtime *runtime, const weft_options *options);
 static void runtime_stop(weft_runtime *runtime);
 static void *run_first(void *opaque);
-static void *watch_first(void *opaque);
+static void first_ended(struct wf_fibers *fibers, void *result, int error);
 
 int weft_run(const weft_options *given, int (*first)(void *arg), void *arg) {
     weft_options options;
@@ -60,6 +60,8 @@ static int runtime_start(weft_runtime *runtime, const weft_options *options) {
         return error;
     error = wf_fibers_init(fibers, options->workers, options->stack_size, options->max_fibers, options->seed,
                            fibers->runtime);
+    if (error == -EMFILE || error == -ENFILE || error == -ENOSPC) /* no descriptor, or no room for it in the poller */
+        error = -EAGAIN;
     if (error)
         goto remove;
     fibers->is_quiet = options->quiet;
@@ -71,9 +73,12 @@ static int runtime_start(weft_runtime *runtime, const weft_options *options) {
         if (error)
             goto term;
     }
-    error = wf_fiber_spawn(fibers, NULL, watch_first, runtime, true, NULL);
+    weft_fiber first;
+    error = wf_fiber_spawn(fibers, NULL, run_first, runtime, true, &first);
     if (error)
         goto remove_faults;
+    fibers->first = wf_record_of(fibers, first);
+    fibers->on_first_end = first_ended;
     wf_runtimes_open(fibers);
     return 0;
 
@@ -98,20 +103,13 @@ static void runtime_stop(weft_runtime *runtime) {
     wf_runtimes_remove(fibers);
 }
 
-/* Waits for the first fiber, so that its panic is seen, and lets the runtime end. */
-static void *watch_first(void *opaque) {
-    weft_runtime *runtime = opaque;
-    weft_fiber fiber;
-    void *result = NULL;
-    int error = wf_fiber_spawn(&runtime->fibers, NULL, run_first, runtime, false, &fiber);
-    if (!error)
-        error = weft_join(fiber, &result, WEFT_NEVER);
+static void first_ended(struct wf_fibers *fibers, void *result, int error) {
+    weft_runtime *runtime = (weft_runtime *)fibers;
     runtime->outcome = error ? error : (int)(intptr_t)result;
     if (runtime->abandons)
-        wf_engine_stop(&runtime->fibers.engine);
+        wf_engine_stop(&fibers->engine);
     else
-        wf_engine_drain(&runtime->fibers.engine);
-    return NULL;
+        wf_engine_drain(&fibers->engine);
 }
 
 static void *run_first(void *opaque) {

@@ -18,7 +18,6 @@ struct weft_runtime {
     struct wf_fibers fibers; /* first: a weft_runtime pointer is a wf_fibers pointer */
     int (*first)(void *arg);
     void *first_arg;
-    weft_fiber first_fiber;
     int outcome; /* of the first fiber */
     bool abandons;
     bool handles_faults;

@@ -22,11 +22,16 @@ int weft_get_stats(weft_runtime *runtime, weft_stats *out) {
     struct wf_engine *engine = &fibers->engine;
     weft_stats stats;
     memset(&stats, 0, sizeof stats);
+    /* What ends is added up before what begins: a level can be too high by what happens meanwhile, never below zero. */
     uint64_t recycled = wf_load_relaxed(&fibers->recycled_outside);
     for (uint32_t i = 0; i < engine->count; i++) {
         struct wf_fiber_processor *processor = (struct wf_fiber_processor *)engine->processors[i];
-        add_processor(&stats, processor);
         recycled += wf_load_relaxed(&processor->recycled);
+        stats.fibers_ended += wf_load_relaxed(&processor->ended);
+    }
+    for (uint32_t i = 0; i < engine->count; i++) {
+        struct wf_fiber_processor *processor = (struct wf_fiber_processor *)engine->processors[i];
+        add_processor(&stats, processor);
     }
     stats.fibers_started += wf_load_relaxed(&fibers->started_outside);
     stats.fibers_alive = stats.fibers_started - stats.fibers_ended;
@@ -46,7 +51,6 @@ int weft_get_stats(weft_runtime *runtime, weft_stats *out) {
 static void add_processor(weft_stats *stats, struct wf_fiber_processor *processor) {
     struct wf_counters *counters = &processor->base.counters;
     struct wf_timers *timers = &processor->base.timers;
-    stats->fibers_ended += wf_load_relaxed(&processor->ended);
     stats->fibers_started += wf_load_relaxed(&processor->started);
     stats->panics += wf_load_relaxed(&processor->panics);
     stats->switches += wf_load_relaxed(&counters->switches);

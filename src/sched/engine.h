@@ -189,7 +189,7 @@ void wf_processor_notify_soon_owner(struct wf_processor *processor);
 
 static inline void wf_processor_ready_owner(struct wf_processor *processor, struct wf_task *task, bool soon) {
     struct wf_ring *ring = &processor->lanes[WF_LANE_NORMAL];
-    if (WF_UNLIKELY(task->route != 0)) { /* pinned, or in another lane */
+    if (WF_UNLIKELY(wf_load_relaxed(&task->route) != 0)) { /* pinned, or in another lane */
         wf_processor_ready_slow_owner(processor, task);
         return;
     }

@@ -3,7 +3,7 @@
  * sched/timer.c - arming, firing, cancelling. Model and lock order: sched/timer.h.
  *
  * earliest is kept in step with the heap under the lock and read without it, by the poller for its time limit and by
- * searchers for what is due. Lateness of that read is covered by the protocol in sched/poller.c, not here.
+ * searchers for what is due. Lateness of that read is covered by the protocol in sched/sleep.c, not here.
  */
 #include "sched/timer.h"
 

@@ -24,6 +24,10 @@
 #define WEFT_TEST_SCALE 10 /* 100 in release, less where every step costs more */
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct wf_test {
     const char *name;
     void (*run)(void);
@@ -38,6 +42,10 @@ uint64_t wf_test_seed(void);
 unsigned wf_test_workers(void);
 /* Set by tests/support/balance.c where the runtime is linked in: called after every test, fails if something is left. */
 extern void (*wf_test_after_each)(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #define TEST(name) \
     static void test_##name(void); \
