@@ -48,7 +48,9 @@ static int spawn_checked(struct wf_fibers *wanted, const weft_spawn_options *opt
     struct wf_fibers *fibers = wf_runtimes_enter_this(wanted);
     if (!fibers)
         return wanted ? -ESTALE : -ESRCH;
-    int error = wf_fiber_spawn(fibers, options, fn, arg, detached, out);
+    int error = -ECANCELED;
+    if (!wf_load_acquire(&fibers->engine.is_stopping)) /* pairs with wf_engine_stop */
+        error = wf_fiber_spawn(fibers, options, fn, arg, detached, out);
     wf_runtimes_leave(fibers);
     return error;
 }

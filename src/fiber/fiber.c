@@ -25,6 +25,7 @@
 static int worker_begin(struct wf_worker *base);
 static void worker_end(struct wf_worker *base);
 static bool fibers_are_done(struct wf_engine *engine);
+static void drop_fibers(struct wf_fibers *fibers);
 static int64_t worker_rest(struct wf_worker *base);
 static void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent);
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out);
@@ -72,10 +73,28 @@ term_stacks:
 }
 
 void wf_fibers_term(struct wf_fibers *fibers) {
+    if (wf_fibers_alive(fibers) > 0)
+        drop_fibers(fibers);
     wf_engine_term(&fibers->engine);
     wf_os_free(fibers->depths);
     wf_records_term(fibers);
     wf_stacks_term(&fibers->stacks);
+}
+
+/* What fibers hold that will not run again. Their stacks are still there; nothing on them is called. */
+static void drop_fibers(struct wf_fibers *fibers) {
+    for (uint32_t i = 0; i < fibers->next_index; i++) {
+        struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
+        enum wf_fiber_state state = wf_load_relaxed(&fiber->task.state);
+        if (state == WF_FIBER_NEW) {
+            wf_os_free(wf_fiber_attributes(fiber));
+        } else if (state != WF_FIBER_FREE && state != WF_FIBER_ENDED) {
+            struct wf_stack *stack = wf_fiber_stack(fiber);
+            wf_try_drop(stack->trying);
+            wf_os_free(stack->locals);
+            wf_os_free(stack->attributes);
+        }
+    }
 }
 
 uint64_t wf_fibers_alive(struct wf_fibers *fibers) {
@@ -92,6 +111,7 @@ static int worker_begin(struct wf_worker *base) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     worker->fibers = wf_fibers_of(base->engine);
     worker->errno_location = wf_os_errno_location();
+    worker->fp_control = wf_arch_fp_control_get();
     void *low;
     size_t size;
     int error = wf_os_thread_stack(&low, &size);
@@ -214,6 +234,7 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     if (WF_UNLIKELY(error == -ENOMEM))
         wf_report("a fiber could not start: no memory for its stack");
     wf_context_release(fiber);
+    wf_context_release(fibers); /* weft_run returns after the end of every fiber */
     WF_POINT("end.before_lock");
     wf_lock_take(&fiber->lock);
     uintptr_t place = wf_load_relaxed(&fiber->place);
@@ -223,6 +244,7 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
         wf_os_free(attributes);
     wf_store_relaxed(&fiber->place, WF_PLACE_NEW);
     bool has_waiters = fiber->waiters != NULL;
+    bool is_first = fiber->parent & WF_FLAG_FIRST;
     if (has_waiters)
         fibers->on_end(fibers, fiber, result, error);
     if (has_waiters || (fiber->parent & WF_FLAG_DETACHED)) {
@@ -234,9 +256,7 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
         wf_fiber_set_state(fiber, WF_FIBER_ENDED);
         wf_lock_drop(&fiber->lock);
     }
-    if (WF_UNLIKELY(fiber == fibers->first)) {
-        fibers->first = NULL;
+    if (WF_UNLIKELY(is_first))
         fibers->on_first_end(fibers, result, error);
-    }
     wf_count_owner(&processor->ended, 1);
 }

@@ -55,6 +55,7 @@ extern const struct wf_machine wf_fiber_machine;
 #define WF_FLAG_DETACHED (UINT64_C(1) << 58)
 #define WF_FLAG_PANICKED (UINT64_C(2) << 58)
 #define WF_FLAG_NO_STACK (UINT64_C(4) << 58)
+#define WF_FLAG_FIRST (UINT64_C(8) << 58) /* its end is the runtime's business */
 #define WF_PARENT_MASK (WF_FLAG_DETACHED - 1)
 _Static_assert(offsetof(struct wf_task, next) == 0, "records are linked through their tasks");
 
@@ -103,6 +104,7 @@ struct wf_fiber_worker {
     struct wf_fiber *current;
     struct wf_context scheduler; /* the thread's own stack */
     int *errno_location;
+    uint64_t fp_control;          /* the thread's own, for fibers that do not keep theirs */
     enum wf_leave leave;
     struct wf_fiber *leaver;
     struct wf_stack *left_stack; /* of a fiber that has ended */
@@ -156,7 +158,6 @@ struct wf_fibers {
     _Atomic uint32_t deep_entries; /* how many of them need more than the default */
 
     /* The fiber that the runtime was started with, and what its end means. Set by runtime/. */
-    struct wf_fiber *first;
     void (*on_first_end)(struct wf_fibers *fibers, void *result, int error);
     /* Set by wait/: hands the end to everybody in fiber->waiters and empties it. Under the record's lock. */
     void (*on_end)(struct wf_fibers *fibers, struct wf_fiber *fiber, void *result, int error);
@@ -229,6 +230,9 @@ void wf_runtimes_remove(struct wf_fibers *fibers);
 struct wf_fibers *wf_runtimes_enter_slow(weft_fiber id);
 /* That runtime if it runs; for NULL the caller's own, or the oldest one. */
 struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted);
+/* Enters a runtime that cannot have ended yet, because a fiber of it waits for the caller. False when it is being closed
+ * and drops its fibers. */
+bool wf_runtimes_hold(struct wf_fibers *fibers);
 void wf_runtimes_leave(struct wf_fibers *fibers);
 void wf_runtimes_forget_all(void);
 
@@ -278,6 +282,9 @@ struct wf_try {
 };
 /* Calls fn(arg) as the innermost try; deferred calls have run when it returns 0, or -EOWNERDEAD after a panic. */
 int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(void *arg), void *arg);
+
+/* Frees the deferred calls of a fiber that is dropped, without running them. */
+void wf_try_drop(struct wf_try *innermost);
 
 void wf_panic_report(struct wf_fiber_worker *worker, struct wf_fiber *fiber, const struct wf_try *attempt);
 

@@ -141,6 +141,16 @@ int weft_undefer(bool run) {
     return 0;
 }
 
+void wf_try_drop(struct wf_try *innermost) {
+    for (struct wf_try *attempt = innermost; attempt; attempt = attempt->outer) {
+        while (attempt->deferred) {
+            struct wf_deferred *deferred = attempt->deferred;
+            attempt->deferred = deferred->next;
+            wf_os_free(deferred);
+        }
+    }
+}
+
 void wf_panic_report(struct wf_fiber_worker *worker, struct wf_fiber *fiber, const struct wf_try *attempt) {
     struct wf_fibers *fibers = worker->fibers;
     wf_count_owner(&((struct wf_fiber_processor *)worker->base.processor)->panics, 1);

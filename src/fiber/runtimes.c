@@ -125,6 +125,13 @@ struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted) {
     return fibers;
 }
 
+bool wf_runtimes_hold(struct wf_fibers *fibers) {
+    wf_lock_take(&table_lock);
+    bool is_held = enter_slot_locked(&table[fibers->runtime]) != NULL;
+    wf_lock_drop(&table_lock);
+    return is_held;
+}
+
 void wf_runtimes_leave(struct wf_fibers *fibers) {
     if (is_own(fibers))
         return;

@@ -68,8 +68,9 @@ void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     if (worker && worker->fibers == fibers) {
         wf_count_owner(&worker->base.processor->counters.wakes, 1);
         wf_processor_ready_owner(worker->base.processor, &fiber->task, true);
-    } else {
+    } else if (wf_runtimes_hold(fibers)) { /* the fiber may run and its runtime end before the submit is over */
         wf_engine_submit_any(&fibers->engine, &fiber->task);
+        wf_runtimes_leave(fibers);
     }
 }
 
@@ -85,6 +86,12 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
     settle_leaver(worker); /* the loop's stack never moves to another thread */
 }
 
+/* The words go with the fiber; whoever runs next on this thread gets the thread's own. */
+static WF_NOINLINE void keep_fp_control(struct wf_fiber_worker *worker, struct wf_stack *stack) {
+    stack->fp_control = wf_arch_fp_control_get();
+    wf_arch_fp_control_set(worker->fp_control);
+}
+
 /* Suspends the fiber and goes on with the task, or with the worker's loop when there is none. */
 static inline __attribute__((always_inline)) void leave_for(struct wf_fiber_worker *worker, struct wf_fiber *fiber,
                                                             struct wf_task *task) {
@@ -93,7 +100,7 @@ static inline __attribute__((always_inline)) void leave_for(struct wf_fiber_work
         wf_stack_check_canary(stack);
     stack->saved_errno = *worker->errno_location;
     if (WF_UNLIKELY(stack->keeps_fp))
-        stack->fp_control = wf_arch_fp_control_get();
+        keep_fp_control(worker, stack);
     if (task && !enter_task(worker, task)) {
         put_back(worker, task);
         task = NULL;
@@ -263,6 +270,8 @@ static void run_body(struct wf_fiber *fiber) {
     if (WF_UNLIKELY(error))
         wf_panic_report(worker, fiber, &attempt);
     wf_task_set_pinned(&fiber->task, 0);
+    if (WF_UNLIKELY(stack->keeps_fp))
+        wf_arch_fp_control_set(worker->fp_control);
     if (WF_UNLIKELY(stack->is_sampled))
         wf_depth_record(fibers, fiber->entry, wf_stack_depth(stack));
     worker->left_stack = stack;

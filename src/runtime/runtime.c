@@ -43,6 +43,7 @@ int weft_run(const weft_options *given, int (*first)(void *arg), void *arg) {
     error = runtime_start(runtime, &options);
     if (!error) {
         error = wf_engine_run(&runtime->fibers.engine);
+        wf_context_acquire(&runtime->fibers);
         runtime_stop(runtime);
     }
     int outcome = error ? error : runtime->outcome;
@@ -77,7 +78,7 @@ static int runtime_start(weft_runtime *runtime, const weft_options *options) {
     error = wf_fiber_spawn(fibers, NULL, run_first, runtime, true, &first);
     if (error)
         goto remove_faults;
-    fibers->first = wf_record_of(fibers, first);
+    wf_record_of(fibers, first)->parent |= WF_FLAG_FIRST;
     fibers->on_first_end = first_ended;
     wf_runtimes_open(fibers);
     return 0;
@@ -94,7 +95,7 @@ remove:
 
 static void runtime_stop(weft_runtime *runtime) {
     struct wf_fibers *fibers = &runtime->fibers;
-    if (runtime->abandons)
+    if (wf_fibers_alive(fibers) > 0) /* abandoned, or spawned by a thread at the last moment */
         wf_join_abandon(fibers);
     wf_runtimes_close(fibers);
     if (runtime->handles_faults)

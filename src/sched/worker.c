@@ -42,6 +42,7 @@ static struct wf_task *worker_next(struct wf_worker *worker);
 static struct wf_task *worker_look(struct wf_worker *worker);
 static void worker_hold(struct wf_worker *worker);
 static struct wf_task *worker_serve(struct wf_worker *worker);
+static struct wf_task *take_from_lane(struct wf_worker *worker, enum wf_lane lane);
 static void set_allowance(struct wf_processor *processor, int64_t now);
 static void fire_timers(struct wf_worker *worker, struct wf_processor *processor, int64_t now);
 static struct wf_task *worker_fire_others(struct wf_worker *worker);
@@ -119,12 +120,23 @@ static struct wf_task *worker_serve(struct wf_worker *worker) {
     processor->countdown = processor->allowance;
     switch (processor->rounds++ % 4) { /* most visits are for the shared queue */
     case 0:
-        return wf_ring_pop_owner(&processor->lanes[WF_LANE_LOW]);
+        return take_from_lane(worker, WF_LANE_LOW);
     case 1:
-        return wf_ring_pop_owner(&processor->lanes[WF_LANE_NORMAL]);
+        return take_from_lane(worker, WF_LANE_NORMAL);
     default:
         return worker_share(worker, 1);
     }
+}
+
+/* The turn of a lane that higher ones, here or in the shared queue, might never let through. */
+static struct wf_task *take_from_lane(struct wf_worker *worker, enum wf_lane lane) {
+    struct wf_task *task = wf_ring_pop_owner(&worker->processor->lanes[lane]);
+    struct wf_inject *inject = &worker->engine->inject[lane];
+    if (task || wf_inject_is_empty_any(inject))
+        return task;
+    struct wf_chain one = {0};
+    wf_inject_pop_any(inject, 1, &one);
+    return wf_chain_take_first(&one);
 }
 
 /* With timers armed the clock is to be read about every VISIT_NS: so many picks as took that long last time. */

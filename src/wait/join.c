@@ -13,7 +13,7 @@
 #include "os/clock.h"
 #include "wait/wait.h"
 
-static int join_refusal_locked(struct wf_fiber *fiber, int64_t deadline_ns);
+static int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, int64_t deadline_ns);
 static int join_until(struct wf_fibers *fibers, weft_fiber id, void **result, int64_t deadline_ns);
 static int take_ended_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, void **result);
 
@@ -27,7 +27,7 @@ int weft_join(weft_fiber id, void **result, weft_time deadline) {
         /* gone */
     } else if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED) {
         status = take_ended_locked(fibers, fiber, result);
-    } else if ((status = join_refusal_locked(fiber, deadline)) != 0) {
+    } else if ((status = join_refusal_locked(fibers, fiber, deadline)) != 0) {
         wf_lock_drop(&fiber->lock);
     } else if (deadline == WEFT_NEVER) {
         struct wf_waiter waiter;
@@ -45,11 +45,17 @@ int weft_join(weft_fiber id, void **result, weft_time deadline) {
     return status;
 }
 
-static int join_refusal_locked(struct wf_fiber *fiber, int64_t deadline_ns) {
+/* A runtime that stops says so before wf_join_abandon takes the lock: whoever comes from outside and waits here is either
+ * found there or finds out here. */
+static int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, int64_t deadline_ns) {
     if (WF_UNLIKELY(fiber == wf_fiber_self()))
         return -EDEADLK;
     if (WF_UNLIKELY(fiber->parent & WF_FLAG_DETACHED))
         return -ESTALE;
+    struct wf_fiber_worker *worker = wf_worker_self();
+    bool is_inside = worker && worker->fibers == fibers;
+    if (WF_UNLIKELY(!is_inside && wf_load_acquire(&fibers->engine.is_stopping))) /* pairs with wf_engine_stop */
+        return -ECANCELED;
     return deadline_ns == WEFT_NOW ? -ETIMEDOUT : 0;
 }
 
@@ -64,6 +70,8 @@ static int join_until(struct wf_fibers *fibers, weft_fiber id, void **result, in
         status = -ESTALE;
     } else if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED) {
         status = take_ended_locked(fibers, fiber, result);
+    } else if ((status = join_refusal_locked(fibers, fiber, deadline_ns)) != 0) {
+        wf_lock_drop(&fiber->lock);
     } else {
         void *object = fiber;
         status = wf_wait_sleep_locked(&waiter, deadline_ns);
@@ -96,7 +104,7 @@ void wf_join_abandon(struct wf_fibers *fibers) {
     for (uint32_t i = 0; i < fibers->next_index; i++) {
         struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
         wf_lock_take(&fiber->lock);
-        wf_wait_wake_threads_locked(&fiber->waiters, -ECANCELED);
+        wf_wait_wake_outside_locked(&fiber->waiters, fibers, -ECANCELED);
         wf_lock_drop(&fiber->lock);
     }
 }

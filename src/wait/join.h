@@ -14,7 +14,8 @@
 /* Under the record's lock: everybody who waits gets the result. */
 void wf_join_deliver(struct wf_fibers *fibers, struct wf_fiber *fiber, void *result, int error);
 
-/* The runtime ends and drops its fibers: plain threads that wait for one of them get -ECANCELED. */
+/* The runtime ends and drops its fibers: plain threads and fibers of other runtimes that wait
+ * for one of them get -ECANCELED. */
 void wf_join_abandon(struct wf_fibers *fibers);
 
 #endif

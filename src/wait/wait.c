@@ -97,11 +97,11 @@ void wf_wait_wake_first_locked(struct wf_waiter **queue, int status, void *value
     take_out_and_wake(*queue, status, value);
 }
 
-void wf_wait_wake_threads_locked(struct wf_waiter **queue, int status) {
+void wf_wait_wake_outside_locked(struct wf_waiter **queue, const struct wf_fibers *ending, int status) {
     struct wf_waiter *last = *queue ? (*queue)->previous : NULL;
     for (struct wf_waiter *waiter = *queue, *next; waiter; waiter = next) {
         next = waiter == last ? NULL : waiter->next;
-        if (!waiter->fiber)
+        if (waiter->fibers != ending)
             take_out_and_wake(waiter, status, NULL);
     }
 }

@@ -60,7 +60,7 @@ void wf_wait_finish(struct wf_waiter *waiter);
 
 /* With the object's lock held: takes the first waiter out and wakes it. The queue must not be empty. */
 void wf_wait_wake_first_locked(struct wf_waiter **queue, int status, void *value);
-/* The same for every plain thread in the queue; fibers stay. For a runtime that ends without its fibers. */
-void wf_wait_wake_threads_locked(struct wf_waiter **queue, int status);
+/* The same for everybody in the queue who is not a fiber of that runtime, which ends without its fibers. */
+void wf_wait_wake_outside_locked(struct wf_waiter **queue, const struct wf_fibers *ending, int status);
 
 #endif

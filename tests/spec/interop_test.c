@@ -13,6 +13,9 @@ static atomic_long accepted;
 static atomic_long refused;
 static atomic_long executed;
 static atomic_int is_over;
+static atomic_long run_number;
+
+enum { SPAWNS_A_RUN = 100 }; /* for each thread: a runtime that always has something to do never ends */
 
 static void *count_run(void *arg) {
     atomic_fetch_add(&executed, 1);
@@ -54,9 +57,18 @@ TEST(calls_that_need_a_fiber_say_so_on_a_plain_thread) {
 
 static void *spawn_all_the_time(void *arg) {
     uint64_t random = wf_test_seed() + (uintptr_t)arg * 77;
+    long run = -1, left = 0;
     while (!atomic_load(&is_over)) {
         weft_fiber fiber;
         void *result = NULL;
+        if (run != atomic_load(&run_number)) {
+            run = atomic_load(&run_number);
+            left = SPAWNS_A_RUN;
+        }
+        if (left == 0) {
+            sched_yield();
+            continue;
+        }
         int error = weft_spawn(&fiber, count_run, &random);
         if (error) {
             CHECK(error == -ESRCH || error == -ECANCELED);
@@ -64,6 +76,7 @@ static void *spawn_all_the_time(void *arg) {
             sched_yield();
             continue;
         }
+        left--;
         atomic_fetch_add(&accepted, 1);
         if (random_below(&random, 4) == 0) {
             error = weft_detach(fiber);
@@ -96,8 +109,10 @@ TEST(plain_threads_spawn_and_join_while_runtimes_start_and_stop) {
     atomic_store(&is_over, 0);
     for (uintptr_t i = 0; i < THREADS; i++)
         threads[i] = thread_start(spawn_all_the_time, (void *)i);
-    for (long i = 0; i < runs; i++)
+    for (long i = 0; i < runs; i++) {
+        atomic_store(&run_number, i);
         CHECK_EQ(weft_run(NULL, short_life, NULL), 7);
+    }
     atomic_store(&is_over, 1);
     for (int i = 0; i < THREADS; i++)
         thread_join(threads[i]);

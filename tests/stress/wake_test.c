@@ -10,7 +10,7 @@
 #include "support/rendezvous.h"
 #include "support/run.h"
 
-enum { STEPS = 2000 };
+enum { STEPS = 200 };
 
 static _Atomic(const char *) armed;  /* the point where the next one to come stands still */
 static _Atomic(const char *) second; /* the point that shows that the other side is there; NULL: acted says so */

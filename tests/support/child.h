@@ -19,6 +19,14 @@
 
 #include "support/check.h"
 
+/* Children start threads of their own, which ThreadSanitizer dislikes after a fork from a process that had some. */
+#if defined(__SANITIZE_THREAD__)
+const char *__tsan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void) {
+    return "die_after_fork=0";
+}
+#endif
+
 enum { CHILD_PATIENCE_SECONDS = 60, CHILD_TEXT = 8192 };
 
 struct child_end {

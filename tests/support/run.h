@@ -26,6 +26,12 @@ enum { IS_SANITIZED = 1 };
 enum { IS_SANITIZED = 0 };
 #endif
 
+#ifdef __SANITIZE_THREAD__
+enum { IS_THREAD_SANITIZED = 1 };
+#else
+enum { IS_THREAD_SANITIZED = 0 };
+#endif
+
 /* So much of n as this build has time for, at least least. */
 static inline long scaled(long n, long least) {
     long size = n * WEFT_TEST_SCALE / 100;
