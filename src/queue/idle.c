@@ -42,6 +42,11 @@ enum { SEAT_AWAKE, SEAT_SEATED, SEAT_TAKEN, SEAT_TAKEN_TO_SEARCH };
 #else
 #define IDLE_FENCE_TAKE() wf_fence_seq_cst()
 #endif
+#ifdef WF_MUTANT_IDLE_NO_FENCE_SEARCH_END
+#define IDLE_FENCE_SEARCH_END() (void)0
+#else
+#define IDLE_FENCE_SEARCH_END() wf_fence_seq_cst()
+#endif
 #ifdef WF_MUTANT_IDLE_NO_FENCE_PARK
 #define IDLE_FENCE_PARK() (void)0
 #else

@@ -93,8 +93,9 @@ int wf_idle_notify_any(struct wf_idle *idle);
 
 /* Asks for a searcher's place. False: enough others search; do not search, but look again after parking all the same. */
 bool wf_idle_search_begin(struct wf_idle *idle);
-/* Gives the place back, after work was found. True when it was the last one: the caller then has to notify once, before
- * it runs what it found, even if it does not know of more work. */
+/* Gives the place back, after work was found. True when it was the last one: the caller then looks at every shared source
+ * again, before it runs what it found, and notifies once if there is more. Ends with the fence B in that case, so that
+ * whoever was turned away by this searcher has published what the look will see. */
 bool wf_idle_search_end(struct wf_idle *idle);
 
 /* Enters the idle set, giving a searcher's place back in the same step if it had one. Ends with the fence B: the caller
