@@ -62,7 +62,8 @@ typedef struct weft_spawn_options {
 } weft_spawn_options;
 
 /* Starts a fiber that nobody joins. Returns 0; -ENOMEM; -EAGAIN when the runtime has as many fibers as it can name;
- * -ESRCH when called from a plain thread and no runtime runs; -EINVAL for a null function. The child may run at once or later, on any worker. */
+ * -ESRCH when called from a plain thread and no runtime runs; -ECANCELED when the runtime is ending without its fibers;
+ * -EINVAL for a null function. The child may run at once or later, on any worker. */
 WEFT_API int weft_go(weft_fn fn, void *arg);
 
 /* Starts a fiber that is to be joined or detached exactly once. Errors as weft_go, and -EINVAL for a null out. */
@@ -77,7 +78,7 @@ WEFT_API int weft_spawn_with(weft_fiber *out, const weft_spawn_options *options,
  * Returns 0; -ETIMEDOUT at the deadline (the fiber stays joinable); -ESTALE when the fiber was joined or detached
  * already; -EDEADLK for the caller itself; -EOWNERDEAD when the fiber ended by a panic, -ENOMEM when there was no stack
  * for it: then result is set to null. -ENOMEM also when the deadline cannot be armed, and then the fiber stays joinable;
- * -ECANCELED for a plain thread when the runtime ends and abandons the fiber. */
+ * -ECANCELED for a caller outside the runtime when that ends and abandons the fiber. */
 WEFT_API int weft_join(weft_fiber fiber, void **result, weft_time deadline);
 
 /* Nobody will join the fiber: it vanishes when it ends, or now if it has ended. Returns 0 or -ESTALE. */

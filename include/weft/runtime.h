@@ -47,8 +47,8 @@ typedef struct weft_options {
 
 /* Runs first(arg) as a fiber on a new runtime and returns what it returned, once all fibers have ended. Negative when
  * the runtime could not start: -EINVAL for a wrong option or environment value (said on standard error), -ENOMEM,
- * -EAGAIN (no thread to be had), -EMFILE or -ENFILE (no descriptor), -EBUSY when WEFT_RUNTIMES_MAX run already, -EDEADLK
- * inside a fiber. A first fiber that panics gives -EOWNERDEAD. So first should return 0 or more. */
+ * -EAGAIN (no thread or descriptor to be had), -EBUSY when WEFT_RUNTIMES_MAX run already, -EDEADLK inside a fiber. A
+ * first fiber that panics gives -EOWNERDEAD. So first should return 0 or more. */
 WEFT_API int weft_run(const weft_options *options, int (*first)(void *arg), void *arg);
 
 /* The runtime of the calling fiber; on a plain thread the oldest one that runs, or null. */

@@ -51,16 +51,22 @@ void wf_context_announce_stack(void *low, void *high) {
 #endif
 }
 
-void wf_context_init(struct wf_context *context, void *low, size_t size) {
+void wf_context_init(struct wf_context *context, void *low, size_t size, struct wf_context *neutral) {
     (void)low;
     (void)size;
+    (void)neutral;
 #ifdef WF_ASAN
     __asan_unpoison_memory_region(low, size);
     context->fake_stack = NULL;
     context->stack_low = low;
     context->stack_size = size;
 #endif
-#ifdef WF_TSAN
+#if defined(WF_TSAN_ANNOTATE)
+    void *here = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(neutral->tsan_fiber, WF_TSAN_SWITCH_FLAGS);
+    context->tsan_fiber = __tsan_create_fiber(0);
+    __tsan_switch_to_fiber(here, WF_TSAN_SWITCH_FLAGS);
+#elif defined(WF_TSAN)
     context->tsan_fiber = __tsan_create_fiber(0);
 #endif
     context->sp = NULL;

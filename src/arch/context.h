@@ -108,8 +108,9 @@ void *wf_arch_prepare(void *top, void (*entry)(void *arg), void *arg);
 /* Valgrind guesses where stacks are; it is told once for each range that will hold one. Nothing without Valgrind. */
 void wf_context_announce_stack(void *low, void *high);
 
-/* For a stack of ours: low and size are what the sanitizers are told. */
-void wf_context_init(struct wf_context *context, void *low, size_t size);
+/* For a stack of ours: low and size are what the sanitizers are told. neutral is the calling thread's own context: the
+ * new one comes after it and not after whatever fiber happens to run now. */
+void wf_context_init(struct wf_context *context, void *low, size_t size, struct wf_context *neutral);
 /* For the calling thread's own stack. */
 void wf_context_adopt(struct wf_context *context, void *low, size_t size);
 /* For a context that has died; not the running one. */

@@ -29,6 +29,8 @@ extern void __cxa_end_catch(void) __attribute__((weak));
 extern void **__cxa_current_exception_type(void) __attribute__((weak));
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status) __attribute__((weak));
 
+extern struct wf_cxx_state *__cxa_get_globals(void) __attribute__((weak));
+
 static _Unwind_Reason_Code leave_frame(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
                                        struct _Unwind_Exception *exception, struct _Unwind_Context *context,
                                        void *opaque);
@@ -89,4 +91,9 @@ void wf_guarded_describe(void *exception, char *buffer, unsigned long size) {
     snprintf(buffer, size, "uncaught C++ exception of type %s", readable ? readable : mangled);
     free(readable);
     __cxa_end_catch();
+}
+
+/* A real call each time, for the same reason as with errno. */
+__attribute__((noinline)) struct wf_cxx_state *wf_cxx_state_location(void) {
+    return __cxa_get_globals ? __cxa_get_globals() : NULL;
 }

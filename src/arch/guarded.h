@@ -30,4 +30,13 @@ _Noreturn void wf_guarded_leave(struct wf_guarded *guarded);
 /* Describes an exception that a guarded call met, for reports, and frees it. */
 void wf_guarded_describe(void *exception, char *buffer, unsigned long size);
 
+/* What the C++ run-time library keeps for each thread: exceptions being handled, and how many are in flight. It belongs
+ * to the fiber: one that is suspended inside a catch block must find its own back. NULL in a program without C++. */
+struct wf_cxx_state {
+    void *caught;
+    unsigned int uncaught;
+};
+
+struct wf_cxx_state *wf_cxx_state_location(void);
+
 #endif

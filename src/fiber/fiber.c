@@ -111,6 +111,7 @@ static int worker_begin(struct wf_worker *base) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     worker->fibers = wf_fibers_of(base->engine);
     worker->errno_location = wf_os_errno_location();
+    worker->cxx_location = wf_cxx_state_location();
     worker->fp_control = wf_arch_fp_control_get();
     void *low;
     size_t size;

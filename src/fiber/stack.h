@@ -20,6 +20,7 @@
 #define WF_FIBER_STACK_H
 
 #include "arch/context.h"
+#include "arch/guarded.h"
 #include "base/assert.h"
 #include "base/atomic.h"
 #include "os/memory.h"
@@ -47,9 +48,11 @@ struct wf_stack {
     struct wf_attributes *attributes; /* of the spawn: freed with the fiber's end, under its lock */
     void *arg;
     uint64_t fp_control; /* while suspended, when keeps_fp */
+    struct wf_cxx_state cxx; /* while suspended, when has_cxx */
     int saved_errno;
     uint32_t pins;
     bool keeps_fp;
+    bool has_cxx;
     bool is_sampled; /* its depth is measured when the fiber ends */
     char name[WF_NAME_SIZE];
 

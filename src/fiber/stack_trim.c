@@ -15,7 +15,7 @@
 #include "base/assert.h"
 
 /* SLICE: a discard costs 1 to 2 us. */
-enum { KEEP = 64, SLICE = 32, TICK_NS = 100000000 };
+enum { KEEP = 64, SLICE = 32, SHALLOW_LOOK = 256, TICK_NS = 100000000 };
 
 static int shallow_slice(struct wf_stacks *stacks, struct wf_stack *first);
 static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class, bool is_tick, bool *has_surplus);
@@ -43,22 +43,29 @@ int64_t wf_stacks_trim(struct wf_stacks *stacks, struct wf_stack_cache *cache, i
     return has_surplus ? now : has_more ? wf_load_relaxed(&stacks->trim_at) : INT64_MAX;
 }
 
+/* The newest stacks come first, and only those that were used lately can be deep. Returns how many were cut back. */
 static int shallow_slice(struct wf_stacks *stacks, struct wf_stack *first) {
     int count = 0;
-    for (struct wf_stack *stack = first; stack && !stack->is_shallow && count < SLICE; stack = stack->next, count++)
+    int seen = 0;
+    for (struct wf_stack *stack = first; stack && seen < SHALLOW_LOOK && count < SLICE; stack = stack->next, seen++) {
+        if (stack->is_shallow)
+            continue;
         wf_stack_make_shallow(stacks, stack);
+        count++;
+    }
     return count;
 }
 
 /* True when a later tick will find something to do; has_surplus when there is something to do now. */
 static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class, bool is_tick, bool *has_surplus) {
+    bool has_more = false;
     wf_lock_take(&class->lock);
     if (is_tick) {
         uint32_t out = class->slots - class->warm_count - class->cold_count;
         class->peak -= (class->peak + 7) / 8;
         if (class->peak < out)
             class->peak = out;
-        shallow_slice(stacks, class->warm);
+        has_more = shallow_slice(stacks, class->warm) > 0;
     }
     wf_lock_drop(&class->lock);
     int count = 0;
@@ -70,7 +77,7 @@ static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class, b
     }
     *has_surplus |= count == SLICE;
     wf_lock_take(&class->lock);
-    bool has_more = class->warm_count > KEEP;
+    has_more |= class->warm_count > KEEP;
     wf_lock_drop(&class->lock);
     return has_more;
 }

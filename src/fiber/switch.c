@@ -87,6 +87,13 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
 }
 
 /* The words go with the fiber; whoever runs next on this thread gets the thread's own. */
+/* Suspended while it handles an exception: the next fiber must not find it. */
+static WF_NOINLINE void keep_cxx(struct wf_cxx_state *cxx, struct wf_stack *stack) {
+    stack->cxx = *cxx;
+    stack->has_cxx = true;
+    *cxx = (struct wf_cxx_state){0};
+}
+
 static WF_NOINLINE void keep_fp_control(struct wf_fiber_worker *worker, struct wf_stack *stack) {
     stack->fp_control = wf_arch_fp_control_get();
     wf_arch_fp_control_set(worker->fp_control);
@@ -101,6 +108,9 @@ static inline __attribute__((always_inline)) void leave_for(struct wf_fiber_work
     stack->saved_errno = *worker->errno_location;
     if (WF_UNLIKELY(stack->keeps_fp))
         keep_fp_control(worker, stack);
+    struct wf_cxx_state *cxx = worker->cxx_location;
+    if (WF_UNLIKELY(cxx && (cxx->caught || cxx->uncaught)))
+        keep_cxx(cxx, stack);
     if (task && !enter_task(worker, task)) {
         put_back(worker, task);
         task = NULL;
@@ -145,6 +155,10 @@ static WF_NOINLINE void arrive(void) {
     *worker->errno_location = stack->saved_errno;
     if (WF_UNLIKELY(stack->keeps_fp))
         wf_arch_fp_control_set(stack->fp_control);
+    if (WF_UNLIKELY(stack->has_cxx)) {
+        *worker->cxx_location = stack->cxx;
+        stack->has_cxx = false;
+    }
 }
 
 /* The stack that was left is free: do what its fiber wanted done. */
@@ -178,7 +192,7 @@ static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) 
     struct wf_stack *stack = wf_stack_take(&fibers->stacks, &processor->stacks, size);
     if (WF_UNLIKELY(!stack))
         return false;
-    wf_context_init(&stack->context, stack->low, (size_t)((char *)wf_stack_top(stack) - stack->low));
+    wf_context_init(&stack->context, stack->low, (size_t)((char *)wf_stack_top(stack) - stack->low), &worker->scheduler);
     dress_stack(worker, fiber, stack);
     stack->context.sp = wf_arch_prepare(wf_stack_top(stack), stack_main, NULL);
     return true;
@@ -190,6 +204,7 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->arg = fiber->value;
     stack->pins = 0;
     stack->keeps_fp = false;
+    stack->has_cxx = false;
     stack->saved_errno = 0;
     stack->name[0] = 0;
     stack->attributes = wf_fiber_attributes(fiber);

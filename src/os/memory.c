@@ -122,7 +122,7 @@ size_t wf_os_first_resident(void *base, size_t bytes) {
     size_t page = wf_os_page_size();
     for (size_t at = 0; at < bytes;) {
         size_t part = bytes - at < sizeof resident * page ? bytes - at : sizeof resident * page;
-        if (mincore((char *)base + at, part, resident) != 0)
+        if (syscall(SYS_mincore, (char *)base + at, part, resident) != 0)
             return bytes;
         for (size_t i = 0; i < part / page; i++)
             if (resident[i] & 1)

@@ -26,6 +26,7 @@
 #include "os/clock.h"
 #include "os/fault.h"
 
+static void close_quietly(int fd);
 static int poll_wait_milliseconds(int epoll_fd, struct epoll_event *event, int64_t distance_ns);
 
 int wf_os_poll_open(struct wf_os_poll *poll) {
@@ -48,15 +49,21 @@ int wf_os_poll_open(struct wf_os_poll *poll) {
     if (!error)
         return 0;
 
-    close(poll->event_fd);
+    close_quietly(poll->event_fd);
 close_epoll:
-    close(poll->epoll_fd);
+    close_quietly(poll->epoll_fd);
     return error;
 }
 
+/* Here and below the bare call: ThreadSanitizer watches the library's functions for the user's descriptors, and these are
+ * not the user's. */
+static void close_quietly(int fd) {
+    syscall(SYS_close, fd);
+}
+
 void wf_os_poll_close(struct wf_os_poll *poll) {
-    close(poll->event_fd);
-    close(poll->epoll_fd);
+    close_quietly(poll->event_fd);
+    close_quietly(poll->epoll_fd);
 }
 
 void wf_os_poll_wait(struct wf_os_poll *poll, int64_t deadline_ns) {
@@ -88,12 +95,12 @@ void wf_os_poll_wake(struct wf_os_poll *poll) {
     for (;;) {
         uint64_t one = 1;
         int fault = wf_fault(WF_CALL_EVENTFD_WRITE);
-        if (!fault && write(poll->event_fd, &one, sizeof one) == sizeof one)
+        if (!fault && syscall(SYS_write, poll->event_fd, &one, sizeof one) == sizeof one)
             return;
         int error = fault ? -fault : errno;
         WF_CHECK(error == EAGAIN || error == EINTR);
         if (error == EAGAIN && !wf_fault(WF_CALL_EVENTFD_READ)) {
-            ssize_t ignored = read(poll->event_fd, &one, sizeof one);
+            long ignored = syscall(SYS_read, poll->event_fd, &one, sizeof one);
             (void)ignored;
         }
     }

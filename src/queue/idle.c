@@ -154,7 +154,10 @@ bool wf_idle_search_end(struct wf_idle *idle) {
 #ifdef WF_MUTANT_IDLE_NO_CHAIN_WAKE
     return false;
 #else
-    return idle_searching_of(was) == 1;
+    if (idle_searching_of(was) > 1)
+        return false;
+    IDLE_FENCE_SEARCH_END(); /* B: pairs with A, as in wf_idle_park */
+    return true;
 #endif
 }
 

@@ -22,7 +22,8 @@
  *
  * Invariants
  *   1. A notifier that finds searching > 0 may return, because every searcher ends in one of two ways: it finds work and,
- *      as the last one, notifies again (wf_idle_search_end); or it parks, and then looks again at every source.
+ *      as the last one, looks again and notifies if there is more (wf_idle_search_end); or it parks, and then looks again
+ *      at every source.
  *   2. A notifier that finds parked == 0 may return, because whoever parks later looks again at every source.
  *   3. Both rest on one pair of seq_cst fences (store buffering): the notifier publishes its task, fence (A), reads the
  *      word; the sleeper changes the word, fence (B), reads the sources. One of the two sees the other. Both fences are
@@ -42,8 +43,8 @@
  *     task = is_searching || has_seen_work ? search_everywhere() : NULL;
  *     has_seen_work = false;
  *     if (task) {
- *         if (is_searching ? wf_idle_search_end(idle) : took_a_batch)
- *             wake(wf_idle_notify_any(idle));                      // the chain; before the task runs
+ *         if (is_searching ? wf_idle_search_end(idle) && others_have_work() : took_a_batch)
+ *             wake(wf_idle_notify_any(idle));                      // chain: unpark that worker, if not -1
  *         is_searching = false;
  *         run(task);
  *     } else {

@@ -182,6 +182,17 @@ void wf_engine_notify_any(struct wf_engine *engine) {
         wf_engine_unpark_any(engine, (uint32_t)worker);
 }
 
+bool wf_engine_has_surplus_any(struct wf_engine *engine) {
+    for (int lane = 0; lane < WF_LANES; lane++) {
+        if (!wf_inject_is_empty_any(&engine->inject[lane]))
+            return true;
+        for (uint32_t i = 0; i < engine->count; i++)
+            if (!wf_ring_is_empty_any(&engine->processors[i]->lanes[lane]))
+                return true;
+    }
+    return false;
+}
+
 void wf_engine_unpark_any(struct wf_engine *engine, uint32_t worker) {
     wf_fetch_add_relaxed(&engine->worker_wakes, 1);
     if (wf_parker_unpark(&engine->workers[worker]->parker))

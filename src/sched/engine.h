@@ -153,6 +153,8 @@ void wf_engine_drain(struct wf_engine *engine);
 void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task);
 /* Any thread: something was published that any worker could run; wakes one if that is needed. */
 void wf_engine_notify_any(struct wf_engine *engine);
+/* Any thread: whether there is something that any worker could take. */
+bool wf_engine_has_surplus_any(struct wf_engine *engine);
 /* Any thread: wakes a given worker. */
 void wf_engine_unpark_any(struct wf_engine *engine, uint32_t worker);
 

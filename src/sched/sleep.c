@@ -64,14 +64,7 @@ static bool sees_work(struct wf_worker *worker) {
         return true;
     if (wf_processor_has_local_owner(worker->processor))
         return true;
-    for (int lane = 0; lane < WF_LANES; lane++) {
-        if (!wf_inject_is_empty_any(&engine->inject[lane]))
-            return true;
-        for (uint32_t i = 0; i < engine->count; i++)
-            if (!wf_ring_is_empty_any(&engine->processors[i]->lanes[lane]))
-                return true;
-    }
-    return false;
+    return wf_engine_has_surplus_any(engine);
 }
 
 /* Called by a worker that has entered the idle set: when it was the last one, nothing moves any more. */

@@ -70,7 +70,7 @@ static struct wf_task *worker_next(struct wf_worker *worker) {
         if (task) {
             if (worker->is_searching) {
                 worker->is_searching = false;
-                if (wf_idle_search_end(&engine->idle))
+                if (wf_idle_search_end(&engine->idle) && wf_engine_has_surplus_any(engine))
                     wf_engine_notify_any(engine);
             }
             if (worker->processor->is_uncovered)

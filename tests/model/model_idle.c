@@ -66,12 +66,16 @@ static bool take_task(void) {
     return false;
 }
 
+static bool has_shared_work(void) {
+    return is_injected ? !wf_inject_is_empty_any(&inject) : wf_load_relaxed(&queued) > 0;
+}
+
 static bool has_work(uint32_t self) {
     if (is_over())
         return true;
     if (self == 0 && !wf_mailbox_is_empty_any(&mailbox))
         return true;
-    return is_injected ? !wf_inject_is_empty_any(&inject) : wf_load_relaxed(&queued) > 0;
+    return has_shared_work();
 }
 
 static void run_task(void) {
@@ -122,7 +126,7 @@ static void worker(void *index) {
             has_seen_work = park_and_look_again(self, &is_searching);
             continue;
         }
-        if (is_searching && wf_idle_search_end(&idle))
+        if (is_searching && wf_idle_search_end(&idle) && has_shared_work())
             wake(wf_idle_notify_any(&idle));
         is_searching = false;
         run_task();

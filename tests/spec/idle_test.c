@@ -129,7 +129,7 @@ static void *submit_one_by_one(void *arg) {
         wakes += after.worker_wakes - before.worker_wakes;
     }
     printf("    %llu wakes for %d submits\n", (unsigned long long)wakes, count);
-    CHECK_LE(wakes, 2 * (uint64_t)count); /* one for the fiber, at most one more handed on by the searcher */
+    CHECK_LE(wakes, (uint64_t)count * 11 / 10); /* the sleeper of the test wakes somebody now and then */
     CHECK_GE(wakes, (uint64_t)count * 9 / 10);
     atomic_store(&is_over, 1);
     return NULL;

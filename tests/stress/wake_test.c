@@ -55,12 +55,16 @@ static void arm(const char *first, const char *other) {
     atomic_store(&armed, first);
 }
 
-static void run_with_hook(unsigned least_workers, void (*body)(void)) {
-    unsigned workers = wf_test_workers();
-    weft_options options = {.workers = workers < least_workers ? least_workers : workers};
+static void run_with_workers(unsigned workers, void (*body)(void)) {
+    weft_options options = {.workers = workers};
     wf_point_hook = stand_still;
     run_fibers_with(&options, body);
     wf_point_hook = NULL;
+}
+
+static void run_with_hook(unsigned least_workers, void (*body)(void)) {
+    unsigned workers = wf_test_workers();
+    run_with_workers(workers < least_workers ? least_workers : workers, body);
 }
 
 /* The child computes on another worker until its joiner stands at the point; then it ends. */
@@ -268,7 +272,7 @@ TEST(a_submit_between_the_last_look_and_sleep_is_run) {
 
 TEST(a_submit_before_the_poller_sleeps_is_run) {
     sleep_point = "poll.before_wait";
-    run_with_hook(1, rest_until_thread_is_done);
+    run_with_workers(1, rest_until_thread_is_done); /* among several the one that polls is not the one that is woken */
 }
 
 /* The submitter stands between publishing and notifying while the workers go to sleep, or run it already. */

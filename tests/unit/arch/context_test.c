@@ -40,7 +40,7 @@ static void coroutine_main(void *opaque) {
 
 static void coroutine_init(struct coroutine *coroutine, int stack, void (*body)(struct coroutine *self), void *arg) {
     *coroutine = (struct coroutine){.body = body, .arg = arg};
-    wf_context_init(&coroutine->context, stacks[stack], STACK);
+    wf_context_init(&coroutine->context, stacks[stack], STACK, &own);
     coroutine->context.sp = wf_arch_prepare(stacks[stack] + STACK, coroutine_main, coroutine);
 }
 
