@@ -237,6 +237,7 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     wf_context_release(fiber);
     wf_context_release(fibers); /* weft_run returns after the end of every fiber */
     WF_POINT("end.before_lock");
+    wf_count_owner(&processor->ended, 1); /* before the joiner knows: what it counts then includes this one */
     wf_lock_take(&fiber->lock);
     uintptr_t place = wf_load_relaxed(&fiber->place);
     struct wf_attributes *attributes =
@@ -259,5 +260,4 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     }
     if (WF_UNLIKELY(is_first))
         fibers->on_first_end(fibers, result, error);
-    wf_count_owner(&processor->ended, 1);
 }

@@ -105,7 +105,7 @@ struct wf_fiber_worker {
     struct wf_context scheduler; /* the thread's own stack */
     int *errno_location;
     struct wf_cxx_state *cxx_location; /* of the C++ library's state of this thread, or NULL */
-    uint64_t fp_control;          /* the thread's own, for fibers that do not keep theirs */
+    uint64_t fp_control;               /* the thread's own, for fibers that do not keep theirs */
     enum wf_leave leave;
     struct wf_fiber *leaver;
     struct wf_stack *left_stack; /* of a fiber that has ended */

@@ -48,7 +48,7 @@ void wf_records_term(struct wf_fibers *fibers) {
 /* A record that one processor keeps is one that the others cannot have. So they keep some only where the limit is so high
  * that these do not count; under a low one every free record is shared, and the limit is exact. */
 void wf_records_share(struct wf_fibers *fibers) {
-    bool is_plenty = fibers->max / fibers->engine.count >= 64 * RECORD_CACHE_MAX;
+    bool is_plenty = !wf_wants_fresh(0) && fibers->max / fibers->engine.count >= 64 * RECORD_CACHE_MAX;
     for (uint32_t i = 0; i < fibers->engine.count; i++)
         ((struct wf_fiber_processor *)fibers->engine.processors[i])->free_max = is_plenty ? RECORD_CACHE_MAX : 0;
 }
@@ -100,7 +100,7 @@ static void cache_fill(struct wf_fibers *fibers, struct wf_fiber_processor *proc
 
 static struct wf_fiber *take_shared_locked(struct wf_fibers *fibers, int *error) {
     struct wf_fiber *fiber = fibers->shared_free;
-    if (fiber) {
+    if (fiber && !(wf_wants_fresh(fibers->next_index) && fibers->next_index < fibers->max)) {
         fibers->shared_free = (struct wf_fiber *)(void *)fiber->task.next;
         fibers->shared_free_count--;
         return fiber;

@@ -85,8 +85,12 @@ static uint8_t class_for(struct wf_stacks *stacks, size_t size) {
 
 WF_NOINLINE struct wf_stack *wf_stack_take_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size) {
     uint8_t index = size == 0 || size == stacks->default_size ? stacks->default_class : class_for(stacks, size);
-    if (index == stacks->default_class && cache->hot)
-        return wf_stack_take(stacks, cache, 0);
+    if (index == stacks->default_class && cache->hot && !wf_wants_fresh(stacks->classes[index].slots)) {
+        struct wf_stack *stack = cache->hot;
+        cache->hot = stack->next;
+        cache->count--;
+        return stack;
+    }
     if (index < WF_STACK_CLASSES)
         return take_shared(stacks, cache, index);
     return take_single(stacks, size ? size : stacks->default_size);
@@ -133,7 +137,7 @@ static struct wf_stack *take_shared(struct wf_stacks *stacks, struct wf_stack_ca
     struct wf_stack_class *class = &stacks->classes[index];
     struct wf_stack *stack = NULL;
     wf_lock_take(&class->lock);
-    int wanted = index == stacks->default_class ? STACK_BATCH : 1;
+    int wanted = wf_wants_fresh(class->slots) ? 0 : index == stacks->default_class ? STACK_BATCH : 1;
     for (int i = 0; i < wanted && class->warm; i++) {
         struct wf_stack *one = class->warm;
         class->warm = one->next;

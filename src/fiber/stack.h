@@ -47,7 +47,7 @@ struct wf_stack {
     struct wf_locals *locals;
     struct wf_attributes *attributes; /* of the spawn: freed with the fiber's end, under its lock */
     void *arg;
-    uint64_t fp_control; /* while suspended, when keeps_fp */
+    uint64_t fp_control;     /* while suspended, when keeps_fp */
     struct wf_cxx_state cxx; /* while suspended, when has_cxx */
     int saved_errno;
     uint32_t pins;
@@ -117,7 +117,7 @@ void wf_stacks_term(struct wf_stacks *stacks);
 struct wf_stack *wf_stack_take_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size);
 static inline struct wf_stack *wf_stack_take(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size) {
     struct wf_stack *stack = cache->hot;
-    if (WF_UNLIKELY(size != 0 || !stack))
+    if (WF_UNLIKELY(size != 0 || !stack || wf_wants_fresh(0)))
         return wf_stack_take_slow(stacks, cache, size);
     cache->hot = stack->next;
     cache->count--;

@@ -192,7 +192,8 @@ static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) 
     struct wf_stack *stack = wf_stack_take(&fibers->stacks, &processor->stacks, size);
     if (WF_UNLIKELY(!stack))
         return false;
-    wf_context_init(&stack->context, stack->low, (size_t)((char *)wf_stack_top(stack) - stack->low), &worker->scheduler);
+    wf_context_init(&stack->context, stack->low, (size_t)((char *)wf_stack_top(stack) - stack->low),
+                    &worker->scheduler);
     dress_stack(worker, fiber, stack);
     stack->context.sp = wf_arch_prepare(wf_stack_top(stack), stack_main, NULL);
     return true;
@@ -275,6 +276,7 @@ static void run_body(struct wf_fiber *fiber) {
     struct body body = {.fiber = fiber};
     struct wf_try attempt;
     wf_context_acquire(fiber);
+    wf_context_acquire(stack); /* the frames of its former owner are gone */
     int error = wf_try_call(&attempt, &stack->trying, call_entry, &body);
     if (WF_UNLIKELY(stack->locals))
         wf_locals_end(stack);
@@ -290,6 +292,7 @@ static void run_body(struct wf_fiber *fiber) {
     if (WF_UNLIKELY(stack->is_sampled))
         wf_depth_record(fibers, fiber->entry, wf_stack_depth(stack));
     worker->left_stack = stack;
+    wf_context_release(stack);
     void *result = attempt.is_exit ? attempt.result : body.result;
     wf_fiber_end(worker, fiber, error ? NULL : result, error);
 }

@@ -130,7 +130,8 @@ static void sweep_one(struct sweep *sweep, long most) {
     for (long nth = 1; nth <= most; nth++) {
         struct point point = {.sweep = sweep, .nth = nth};
         struct child_end end = child_run(run_point, &point);
-        bool is_right = WIFEXITED(end.status) && (WEXITSTATUS(end.status) == END_HIT || WEXITSTATUS(end.status) == END_CLEAN);
+        bool is_right =
+            WIFEXITED(end.status) && (WEXITSTATUS(end.status) == END_HIT || WEXITSTATUS(end.status) == END_CLEAN);
         if (!is_right)
             fprintf(stderr, "%s call %ld%s, errno %d: status %#x: %s\n", wf_fault_name(sweep->call), nth,
                     sweep->every ? " and all after it" : "", sweep->error, (unsigned)end.status, end.text);

@@ -170,7 +170,9 @@ static void check_sizes(void) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         weft_spawn_options options = {.stack_size = sizes[i]};
         weft_fiber fiber;
-        CHECK_EQ(weft_spawn_with(&fiber, &options, touch_bytes, (void *)(IS_SANITIZED ? sizes[i] / 4 : sizes[i] / 8 * 7)), 0);
+        CHECK_EQ(
+            weft_spawn_with(&fiber, &options, touch_bytes, (void *)(IS_SANITIZED ? sizes[i] / 4 : sizes[i] / 8 * 7)),
+            0);
         JOIN(fiber, NULL);
     }
     weft_spawn_options largest = {.stack_size = (size_t)1 << 30}, larger = {.stack_size = ((size_t)1 << 30) + 1};

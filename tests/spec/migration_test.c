@@ -101,7 +101,8 @@ static void send_fibers_around(void) {
     CHECK_EQ(weft_key_free(key), 0);
     weft_stats stats;
     CHECK_EQ(weft_get_stats(NULL, &stats), 0);
-    printf("    %llu switches, %llu fibers moved\n", (unsigned long long)stats.switches, (unsigned long long)stats.stolen);
+    printf("    %llu switches, %llu fibers moved\n", (unsigned long long)stats.switches,
+           (unsigned long long)stats.stolen);
 }
 
 TEST(errno_fp_control_and_variables_travel_and_a_pinned_fiber_stays) {

@@ -117,7 +117,8 @@ static void pass_values(long pairs, bool has_deadlines) {
     long thread_pairs = pairs / 400;
     memset(lines, 0, sizeof lines);
     for (int i = 0; i < LINES; i++) {
-        lines[i].count = i < THREAD_LINES ? thread_pairs : (pairs - THREAD_LINES * thread_pairs) / (LINES - THREAD_LINES);
+        lines[i].count =
+            i < THREAD_LINES ? thread_pairs : (pairs - THREAD_LINES * thread_pairs) / (LINES - THREAD_LINES);
         lines[i].has_deadlines = has_deadlines;
         lines[i].seed = wf_test_seed() + (uint64_t)i * 16;
     }

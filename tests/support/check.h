@@ -50,7 +50,9 @@ extern void (*wf_test_after_each)(void);
 #define TEST(name) \
     static void test_##name(void); \
     static struct wf_test test_record_##name = {#name, test_##name, NULL}; \
-    __attribute__((constructor)) static void test_register_##name(void) { wf_test_register(&test_record_##name); } \
+    __attribute__((constructor)) static void test_register_##name(void) { \
+        wf_test_register(&test_record_##name); \
+    } \
     static void test_##name(void)
 
 #define CHECK(condition) \

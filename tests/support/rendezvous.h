@@ -14,7 +14,7 @@
 
 struct rendezvous {
     struct wf_lock lock;
-    struct wf_waiter *senders;   /* under lock; at most one of the two queues has somebody */
+    struct wf_waiter *senders; /* under lock; at most one of the two queues has somebody */
     struct wf_waiter *receivers;
 };
 

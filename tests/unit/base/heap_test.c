@@ -24,8 +24,8 @@ static struct entry *model_first(void) {
     struct entry *first = NULL;
     for (int i = 0; i < MANY; i++) {
         struct entry *entry = &entries[i];
-        if (entry->is_inside && (!first || entry->key < first->key ||
-                                 (entry->key == first->key && entry->sequence < first->sequence)))
+        if (entry->is_inside &&
+            (!first || entry->key < first->key || (entry->key == first->key && entry->sequence < first->sequence)))
             first = entry;
     }
     return first;

@@ -35,8 +35,8 @@ static void pool_give(struct pool *pool, struct wf_stack *stack) {
 }
 
 TEST(every_size_gets_at_least_what_was_asked_for) {
-    const size_t sizes[] = {1,       4096,     16 << 10, 44 << 10, 60 << 10, 64 << 10,  160 << 10, 200 << 10,
-                            1 << 20, 2 << 20, 7 << 20,  8 << 20,  16 << 20, 64u << 20};
+    const size_t sizes[] = {1,         4096,    16 << 10, 44 << 10, 60 << 10, 64 << 10, 160 << 10,
+                            200 << 10, 1 << 20, 2 << 20,  7 << 20,  8 << 20,  16 << 20, 64u << 20};
     struct pool pool;
     pool_init(&pool, 0);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {

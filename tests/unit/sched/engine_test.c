@@ -15,7 +15,7 @@ struct rig {
     struct wf_engine engine;
     atomic_long begun; /* tasks that exist */
     atomic_long ended;
-    atomic_long seen;  /* the test's own counts */
+    atomic_long seen; /* the test's own counts */
     atomic_int flag;
     long patience; /* how often others may run before the flag has to be set */
     int begin_error;

@@ -296,12 +296,12 @@ static void check_garbage(void *opaque) {
     uint64_t index = good & ((UINT64_C(1) << WF_INDEX_BITS) - 1);
     check_stale(WEFT_NO_FIBER);
     check_stale((weft_fiber){UINT64_MAX});
-    check_stale((weft_fiber){good - (UINT64_C(1) << 32)});              /* a generation before its first */
-    check_stale((weft_fiber){good & UINT32_MAX});                       /* generation 0 */
+    check_stale((weft_fiber){good - (UINT64_C(1) << 32)});               /* a generation before its first */
+    check_stale((weft_fiber){good & UINT32_MAX});                        /* generation 0 */
     check_stale((weft_fiber){(good & ~index) | (WF_CHUNK_RECORDS - 1)}); /* a record that was never handed out */
     check_stale((weft_fiber){((good & ~index) | (WF_CHUNK_RECORDS - 1)) & UINT32_MAX});
     check_stale((weft_fiber){good | ((UINT64_C(1) << WF_INDEX_BITS) - 1)}); /* far beyond the last record */
-    check_stale((weft_fiber){good | UINT64_C(63) << WF_INDEX_BITS});    /* a runtime that does not run */
+    check_stale((weft_fiber){good | UINT64_C(63) << WF_INDEX_BITS});        /* a runtime that does not run */
     uint64_t seed = wf_test_seed();
     for (long i = 0; i < scaled(20000, 200); i++) {
         uint64_t bits = random_next(&seed);
