@@ -27,7 +27,7 @@ struct slot {
 _Static_assert(WEFT_RUNTIMES_MAX == 1 << WF_RUNTIME_BITS, "ids have room for every runtime");
 
 static struct wf_lock table_lock;
-static struct slot table[WEFT_RUNTIMES_MAX];
+static struct slot runtimes_table[WEFT_RUNTIMES_MAX];
 static uint64_t next_age;
 
 static bool is_own(struct wf_fibers *fibers);
@@ -37,11 +37,11 @@ static struct wf_fibers *enter_slot_locked(struct slot *slot);
 int wf_runtimes_add(struct wf_fibers *fibers) {
     wf_lock_take(&table_lock);
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
-        if (table[i].is_taken)
+        if (runtimes_table[i].is_taken)
             continue;
-        table[i] = (struct slot){.is_taken = true, .age = next_age++, .generation = table[i].generation};
+        runtimes_table[i] = (struct slot){.is_taken = true, .age = next_age++, .generation = runtimes_table[i].generation};
         fibers->runtime = i;
-        fibers->first_generation = table[i].generation ? table[i].generation : 1;
+        fibers->first_generation = runtimes_table[i].generation ? runtimes_table[i].generation : 1;
         wf_lock_drop(&table_lock);
         return 0;
     }
@@ -51,14 +51,14 @@ int wf_runtimes_add(struct wf_fibers *fibers) {
 
 void wf_runtimes_open(struct wf_fibers *fibers) {
     wf_lock_take(&table_lock);
-    table[fibers->runtime].fibers = fibers;
+    runtimes_table[fibers->runtime].fibers = fibers;
     wf_lock_drop(&table_lock);
 }
 
 /* Called when no worker runs and no fiber is alive: true when nobody is inside either, and then nobody enters any more.
  * A plain thread that is inside may be about to spawn; the runtime must not end under it. */
 bool wf_runtimes_shut(struct wf_fibers *fibers) {
-    struct slot *slot = &table[fibers->runtime];
+    struct slot *slot = &runtimes_table[fibers->runtime];
     wf_lock_take(&table_lock);
     slot->is_awaited = true;
     bool is_over = slot->users == 0 && wf_fibers_alive(fibers) == 0; /* again: one may have spawned and left */
@@ -71,7 +71,7 @@ bool wf_runtimes_shut(struct wf_fibers *fibers) {
 /* Nobody enters any more; waits for those who are inside. */
 void wf_runtimes_close(struct wf_fibers *fibers) {
     struct wf_parker parker = {0};
-    struct slot *slot = &table[fibers->runtime];
+    struct slot *slot = &runtimes_table[fibers->runtime];
     wf_lock_take(&table_lock);
     slot->fibers = NULL;
     bool must_wait = slot->users > 0;
@@ -86,7 +86,7 @@ void wf_runtimes_close(struct wf_fibers *fibers) {
 
 void wf_runtimes_remove(struct wf_fibers *fibers) {
     wf_lock_take(&table_lock);
-    table[fibers->runtime] = (struct slot){.generation = fibers->first_generation};
+    runtimes_table[fibers->runtime] = (struct slot){.generation = fibers->first_generation};
     wf_lock_drop(&table_lock);
 }
 
@@ -104,7 +104,7 @@ static struct wf_fibers *enter_slot_locked(struct slot *slot) {
 struct wf_fibers *wf_runtimes_enter_slow(weft_fiber id) {
     uint32_t number = (uint32_t)(id.bits >> WF_INDEX_BITS) & (WEFT_RUNTIMES_MAX - 1);
     wf_lock_take(&table_lock);
-    struct wf_fibers *fibers = enter_slot_locked(&table[number]);
+    struct wf_fibers *fibers = enter_slot_locked(&runtimes_table[number]);
     wf_lock_drop(&table_lock);
     return fibers;
 }
@@ -116,7 +116,7 @@ struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted) {
     struct slot *oldest = NULL;
     wf_lock_take(&table_lock);
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
-        struct slot *slot = &table[i];
+        struct slot *slot = &runtimes_table[i];
         if (slot->fibers && (wanted ? slot->fibers == wanted : !oldest || slot->age < oldest->age))
             oldest = slot;
     }
@@ -127,7 +127,7 @@ struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted) {
 
 bool wf_runtimes_hold(struct wf_fibers *fibers) {
     wf_lock_take(&table_lock);
-    bool is_held = enter_slot_locked(&table[fibers->runtime]) != NULL;
+    bool is_held = enter_slot_locked(&runtimes_table[fibers->runtime]) != NULL;
     wf_lock_drop(&table_lock);
     return is_held;
 }
@@ -135,7 +135,7 @@ bool wf_runtimes_hold(struct wf_fibers *fibers) {
 void wf_runtimes_leave(struct wf_fibers *fibers) {
     if (is_own(fibers))
         return;
-    struct slot *slot = &table[fibers->runtime];
+    struct slot *slot = &runtimes_table[fibers->runtime];
     wf_lock_take(&table_lock);
     if (--slot->users == 0) {
         if (slot->remover)
@@ -151,9 +151,9 @@ void wf_runtimes_forget_all(void) {
     wf_current_set(NULL);
     wf_lock_init(&table_lock);
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
-        struct wf_fibers *fibers = table[i].fibers;
+        struct wf_fibers *fibers = runtimes_table[i].fibers;
         if (fibers)
             wf_os_poll_close(&fibers->engine.poll);
-        table[i] = (struct slot){.generation = fibers ? wf_records_next_generation(fibers) : table[i].generation};
+        runtimes_table[i] = (struct slot){.generation = fibers ? wf_records_next_generation(fibers) : runtimes_table[i].generation};
     }
 }
