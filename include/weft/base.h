@@ -3,7 +3,7 @@
  * weft/base.h - what every other header needs: visibility, the shape of errors, fatal misuse.
  *
  * Functions return an int: 0 or a count on success, a negative errno value on failure (-ETIMEDOUT, -ESTALE, -ENOMEM,
- * ...). weft never sets errno and never asks a caller to read it, because a fiber may move to another thread between
+ * ...). weft never reports through errno and never asks a caller to read it, because a fiber may move to another thread between
  * the call and the read. Outputs go through pointers and are written on success only.
  *
  * Breaking a rule that a contract states is not an error to handle but a bug to find: weft_fatal prints which rule was

@@ -40,7 +40,8 @@ typedef struct weft_options {
     uint32_t max_fibers;  /* how many may exist at once, at most 67,108,864, which is the default */
     bool abandon;         /* weft_run returns when the first fiber does; what still runs or waits is dropped */
     bool no_fault_report; /* leave SIGSEGV and SIGBUS alone */
-    bool fault_panics;    /* SIGSEGV, SIGBUS and SIGFPE inside a fiber become a panic of that fiber (no overflow) */
+    bool fault_panics;    /* SIGSEGV, SIGBUS and SIGFPE inside a fiber become a panic of that fiber, which runs
+                             deferred calls but no cleanups of frames; a stack overflow stays fatal */
     bool quiet;           /* no report on standard error when a fiber ends by a panic */
     uint64_t seed;        /* of scheduling choices; default: from the clock */
 } weft_options;

@@ -82,6 +82,13 @@ struct wf_context {
 void wf_arch_switch(void **save, void *load);
 
 #if defined(__x86_64__)
+#ifdef __AVX512F__
+#define WF_SWITCH_MORE_CLOBBERS \
+    "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", \
+        "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6", "k7",
+#else
+#define WF_SWITCH_MORE_CLOBBERS
+#endif
 /* The same without a call. A call would leave an entry in the processor's stack of return addresses that no return takes
  * off, and every later return of this thread would be mispredicted; and the compiler saves only the registers that it
  * really uses here, since all are named as clobbered. A suspended context is then
@@ -107,7 +114,7 @@ static inline __attribute__((always_inline)) void wf_arch_switch_here(void **sav
                      :
                      : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
                        "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
-                       "xmm13", "xmm14", "xmm15", "memory", "cc");
+                       "xmm13", "xmm14", "xmm15", WF_SWITCH_MORE_CLOBBERS "memory", "cc");
 }
 #else
 #define wf_arch_switch_here wf_arch_switch
@@ -122,6 +129,14 @@ void wf_context_announce_stack(void *low, void *high);
 /* For a stack of ours: low and size are what the sanitizers are told. neutral is the calling thread's own context: the
  * new one comes after it and not after whatever fiber happens to run now. */
 void wf_context_init(struct wf_context *context, void *low, size_t size, struct wf_context *neutral);
+/* Whether somebody wants to know where the thread's own stack is. */
+static inline bool wf_context_wants_bounds(void) {
+#ifdef WF_ASAN
+    return true;
+#else
+    return false;
+#endif
+}
 /* For the calling thread's own stack. */
 void wf_context_adopt(struct wf_context *context, void *low, size_t size);
 /* For a context that has died; not the running one. */

@@ -8,7 +8,8 @@
  */
 #include "arch/current.h"
 
-__thread void *wf_current __attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* used: the readers are assembly, which link-time optimisation does not see. */
+__thread void *wf_current __attribute__((tls_model("initial-exec"), visibility("hidden"), used));
 
 __attribute__((noinline)) void wf_current_set(void *worker) {
     wf_current = worker;

@@ -16,6 +16,7 @@
 #include <unwind.h>
 
 #include "arch/context.h"
+#include "base/assert.h"
 
 void wf_arch_guarded_landing(void);
 _Noreturn void wf_arch_guarded_return(struct wf_guarded *guarded, int value);
@@ -31,6 +32,7 @@ extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int 
 
 extern struct wf_cxx_state *__cxa_get_globals(void) __attribute__((weak));
 
+static void leave_was_caught(_Unwind_Reason_Code reason, struct _Unwind_Exception *exception);
 static _Unwind_Reason_Code leave_frame(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
                                        struct _Unwind_Exception *exception, struct _Unwind_Context *context,
                                        void *opaque);
@@ -51,12 +53,24 @@ _Noreturn void wf_guarded_leave(struct wf_guarded *guarded) {
     struct _Unwind_Exception *exception = (struct _Unwind_Exception *)(void *)guarded->unwinding;
     memset(exception, 0, sizeof *exception);
     memcpy(&exception->exception_class, "WEFTLEAV", 8);
+    exception->exception_cleanup = leave_was_caught;
     _Unwind_ForcedUnwind(exception, leave_frame, guarded);
-    /* The unwinder met a frame that it cannot read: leave without cleanups. */
+    wf_guarded_drop(guarded); /* the unwinder met a frame that it cannot read: the rest goes without cleanups */
+}
+
+_Noreturn void wf_guarded_drop(struct wf_guarded *guarded) {
 #ifdef WF_ASAN
     __asan_handle_no_return();
 #endif
     wf_arch_guarded_return(guarded, WF_GUARDED_LEFT);
+}
+
+/* The unwinder calls this when foreign code has caught the exception and lets it end there. */
+static void leave_was_caught(_Unwind_Reason_Code reason, struct _Unwind_Exception *exception) {
+    (void)reason;
+    (void)exception;
+    wf_assert_fail("a catch (...) block has to rethrow: weft_panic or weft_exit was on its way through it", __FILE__,
+                   __LINE__);
 }
 
 static _Unwind_Reason_Code leave_frame(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,

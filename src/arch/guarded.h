@@ -7,7 +7,7 @@
  * guarded->exception is the unwinder's object.
  *
  * wf_guarded_leave runs the cleanups of the frames it leaves (C++ destructors, cleanup attributes of code built with
- * -fexceptions) by a forced unwind, as pthread_exit does; frames without unwind tables are skipped over.
+ * -fexceptions) by a forced unwind, as pthread_exit does; beyond a frame without unwind tables nothing is cleaned up.
  */
 #ifndef WF_ARCH_GUARDED_H
 #define WF_ARCH_GUARDED_H
@@ -26,6 +26,9 @@ int wf_arch_guarded_call(struct wf_guarded *guarded, void (*fn)(void *arg), void
 
 /* Only inside the call, on its own stack. */
 _Noreturn void wf_guarded_leave(struct wf_guarded *guarded);
+
+/* The same without cleanups, for a frame that was entered in no regular way. */
+_Noreturn void wf_guarded_drop(struct wf_guarded *guarded);
 
 /* Describes an exception that a guarded call met, for reports, and frees it. */
 void wf_guarded_describe(void *exception, char *buffer, unsigned long size);

@@ -16,7 +16,7 @@
 #define WF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define WF_NOINLINE __attribute__((noinline))
 
-/* Prints "weft: file:line: broken invariant: text" and aborts. Defined by os/fatal.c. */
+/* Prints "weft: file:line: broken invariant: text" and aborts. Defined by os/report.c. */
 _Noreturn void wf_assert_fail(const char *text, const char *file, int line);
 
 #define WF_CHECK(condition) \

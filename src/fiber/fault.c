@@ -12,7 +12,6 @@
 #include "fiber/fiber.h"
 #include "os/report.h"
 #include "os/signal.h"
-#include "weft/panic.h"
 
 static _Noreturn void report_overflow(struct wf_fibers *fibers, struct wf_stack *stack, const void *address);
 static void panic_in_place(void *arg);
@@ -26,7 +25,7 @@ bool wf_fiber_on_fault(int signal, siginfo_t *info, void *context) {
     struct wf_stack *stack = NULL;
     if (signal != SIGFPE)
         stack = wf_stacks_find(&fibers->stacks, info->si_addr, &is_guard);
-    if (stack && is_guard)
+    if (stack && is_guard && stack->fiber == worker->current) /* else a wild pointer that happens to lead there */
         report_overflow(fibers, stack, info->si_addr);
     if (!fibers->fault_panics || !worker->current)
         return false;
@@ -46,7 +45,7 @@ static _Noreturn void report_overflow(struct wf_fibers *fibers, struct wf_stack 
 
 static void panic_in_place(void *arg) {
     int signal = (int)(uintptr_t)arg;
-    weft_panic("%s", signal == SIGFPE   ? "arithmetic fault (SIGFPE)"
+    wf_panic_at_once(signal == SIGFPE   ? "arithmetic fault (SIGFPE)"
                      : signal == SIGBUS ? "bad memory access (SIGBUS)"
                                         : "bad memory access (SIGSEGV)");
 }

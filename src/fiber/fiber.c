@@ -27,7 +27,8 @@ static void worker_end(struct wf_worker *base);
 static bool fibers_are_done(struct wf_engine *engine);
 static void drop_fibers(struct wf_fibers *fibers);
 static int64_t worker_rest(struct wf_worker *base);
-static void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent);
+static void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent, uint16_t route,
+                        struct wf_attributes *attributes);
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out);
 
 static const uint8_t priority_lanes[] = {WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW}; /* by weft_priority */
@@ -84,7 +85,7 @@ void wf_fibers_term(struct wf_fibers *fibers) {
 /* What fibers hold that will not run again. Their stacks are still there; nothing on them is called. */
 static void drop_fibers(struct wf_fibers *fibers) {
     for (uint32_t i = 0; i < fibers->next_index; i++) {
-        struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
+        struct wf_fiber *fiber = wf_record_at(fibers, i);
         enum wf_fiber_state state = wf_load_relaxed(&fiber->task.state);
         if (state == WF_FIBER_NEW) {
             wf_os_free(wf_fiber_attributes(fiber));
@@ -113,9 +114,9 @@ static int worker_begin(struct wf_worker *base) {
     worker->errno_location = wf_os_errno_location();
     worker->cxx_location = wf_cxx_state_location();
     worker->fp_control = wf_arch_fp_control_get();
-    void *low;
-    size_t size;
-    int error = wf_os_thread_stack(&low, &size);
+    void *low = NULL;
+    size_t size = 0;
+    int error = wf_context_wants_bounds() ? wf_os_thread_stack(&low, &size) : 0;
     if (error)
         return error;
     worker->altstack = wf_os_alloc(WF_ALTSTACK_SIZE);
@@ -158,7 +159,7 @@ int wf_fiber_spawn_here(struct wf_fiber_worker *worker, weft_fn entry, void *arg
         return error;
     struct wf_fiber *parent = worker->current;
     uint64_t parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
-    fill_record(fiber, entry, arg, parent_id | flags);
+    fill_record(fiber, entry, arg, parent_id | flags, 0, NULL);
     if (out)
         *out = wf_fiber_id(fibers, fiber);
     wf_context_release(fiber);
@@ -187,10 +188,8 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     uint64_t parent_id = 0;
     if (parent)
         parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
-    fill_record(fiber, entry, arg, parent_id | (detached ? WF_FLAG_DETACHED : 0));
-    wf_store_relaxed(&fiber->place, (uintptr_t)attributes + WF_PLACE_NEW);
-    if (options)
-        wf_store_relaxed(&fiber->task.route, priority_lanes[options->priority]);
+    uint16_t route = options ? priority_lanes[options->priority] : 0;
+    fill_record(fiber, entry, arg, parent_id | (detached ? WF_FLAG_DETACHED : 0), route, attributes);
     if (out)
         *out = wf_fiber_id(fibers, fiber);
     wf_context_release(fiber);
@@ -204,13 +203,14 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     return 0;
 }
 
-static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent) {
-    wf_store_relaxed(&fiber->task.route, 0);
+static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent, uint16_t route,
+                               struct wf_attributes *attributes) {
+    wf_store_relaxed(&fiber->task.route, route);
     fiber->entry = entry;
     fiber->value = arg;
     fiber->waiters = NULL;
     fiber->parent = parent;
-    wf_store_relaxed(&fiber->place, WF_PLACE_NEW);
+    wf_store_relaxed(&fiber->place, (uintptr_t)attributes + WF_PLACE_NEW);
     WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->task.state), WF_FIBER_NEW);
     wf_store_release(&fiber->task.state, WF_FIBER_NEW); /* pairs with weft_each_fiber, which finds it by itself */
 }

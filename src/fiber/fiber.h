@@ -145,12 +145,13 @@ struct wf_fibers {
     uint32_t first_generation; /* of its records: above those of earlier runtimes with that number */
     uint32_t max;
     bool is_quiet;
+    bool abandons; /* fibers may be dropped while they wait */
     bool fault_panics;
 
     struct wf_lock records_lock;
-    struct wf_fiber **chunks;     /* by index / WF_CHUNK_RECORDS; entries are written once */
-    uint32_t next_index;          /* under records_lock: first that was never used */
-    struct wf_fiber *shared_free; /* under records_lock */
+    _Atomic(struct wf_fiber *) *chunks; /* by index / WF_CHUNK_RECORDS; entries are written once */
+    uint32_t next_index;                /* under records_lock: first that was never used */
+    struct wf_fiber *shared_free;       /* under records_lock */
     uint32_t shared_free_count;
     _Atomic uint64_t started_outside; /* spawned by plain threads */
     _Atomic uint64_t recycled_outside;
@@ -198,9 +199,14 @@ static inline weft_fiber wf_fiber_id(const struct wf_fibers *fibers, const struc
     return (weft_fiber){generation << 32 | (uint64_t)fibers->runtime << WF_INDEX_BITS | fiber->index};
 }
 /* The record of an id of this runtime, locked; NULL when it is stale. */
+/* The record with a number that was handed out. */
+static inline struct wf_fiber *wf_record_at(const struct wf_fibers *fibers, uint32_t index) {
+    return &wf_load_relaxed(&fibers->chunks[index / WF_CHUNK_RECORDS])[index % WF_CHUNK_RECORDS];
+}
+/* The record that an id of this runtime points to, whatever it is by now; NULL for a number never handed out. */
 static inline struct wf_fiber *wf_record_of(struct wf_fibers *fibers, weft_fiber id) {
     uint32_t index = (uint32_t)id.bits & ((1u << WF_INDEX_BITS) - 1);
-    struct wf_fiber *chunk = fibers->chunks[index / WF_CHUNK_RECORDS];
+    struct wf_fiber *chunk = wf_load_acquire(&fibers->chunks[index / WF_CHUNK_RECORDS]); /* pairs with chunk_add */
     return WF_LIKELY(chunk) ? &chunk[index % WF_CHUNK_RECORDS] : NULL; /* NULL: a number that was never handed out */
 }
 static inline struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fiber id) {
@@ -276,7 +282,6 @@ struct wf_try {
     struct wf_guarded guarded; /* first */
     struct wf_try *outer;
     struct wf_deferred *deferred;
-    bool is_leaving;
     bool is_exit;
     void *result;
     char message[160];
@@ -287,6 +292,7 @@ int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(vo
 /* Frees the deferred calls of a fiber that is dropped, without running them. */
 void wf_try_drop(struct wf_try *innermost);
 
+_Noreturn void wf_panic_at_once(const char *message);
 void wf_panic_report(struct wf_fiber_worker *worker, struct wf_fiber *fiber, const struct wf_try *attempt);
 
 /* fiber/local.c: runs the destructors of the fiber's variables and frees them. */

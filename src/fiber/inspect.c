@@ -34,7 +34,7 @@ int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *i
     wf_lock_drop(&fibers->records_lock);
     int verdict = 0;
     for (uint32_t i = 0; i < end && verdict == 0; i++) {
-        struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
+        struct wf_fiber *fiber = wf_record_at(fibers, i);
         if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_FREE)
             continue;
         weft_fiber_info info;

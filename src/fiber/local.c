@@ -35,6 +35,7 @@ static struct wf_lock keys_lock;
 static struct key_entry keys[WEFT_KEYS_MAX];
 
 static bool key_is_alive(weft_key key, uint32_t *place);
+static bool has_values(const struct wf_locals *locals);
 static void run_destructors(void *opaque);
 
 int weft_key_new(weft_key *out, void (*destructor)(void *value)) {
@@ -104,18 +105,21 @@ int weft_local_set(weft_key key, void *value) {
 }
 
 void wf_locals_end(struct wf_stack *stack) {
-    struct wf_try attempt; /* a destructor may panic: the others still run */
-    for (int round = 0; round < DESTRUCTOR_ROUNDS; round++) {
-        bool is_clean = true;
-        for (uint32_t i = 0; i < WEFT_KEYS_MAX; i++)
-            is_clean &= stack->locals->slots[i].value == NULL;
-        if (is_clean)
+    struct wf_try attempt; /* a destructor may panic: the others still run, each attempt counts as a round */
+    for (int round = 0; round < DESTRUCTOR_ROUNDS + WEFT_KEYS_MAX; round++) {
+        bool has_panicked = wf_try_call(&attempt, &stack->trying, run_destructors, stack->locals) != 0;
+        if (!has_panicked && (round >= DESTRUCTOR_ROUNDS - 1 || !has_values(stack->locals)))
             break;
-        while (wf_try_call(&attempt, &stack->trying, run_destructors, stack->locals) != 0)
-            continue;
     }
     wf_os_free(stack->locals);
     stack->locals = NULL;
+}
+
+static bool has_values(const struct wf_locals *locals) {
+    for (uint32_t i = 0; i < WEFT_KEYS_MAX; i++)
+        if (locals->slots[i].value)
+            return true;
+    return false;
 }
 
 /* Takes each value out before its destructor runs, so a panic cannot meet the same one again. */
@@ -124,7 +128,13 @@ static void run_destructors(void *opaque) {
     for (uint32_t i = 0; i < WEFT_KEYS_MAX; i++) {
         void *value = locals->slots[i].value;
         locals->slots[i].value = NULL;
-        if (value && keys[i].destructor && wf_load_acquire(&keys[i].generation) == locals->slots[i].generation)
-            keys[i].destructor(value);
+        if (!value)
+            continue;
+        wf_lock_take(&keys_lock); /* the destructor of this generation, or none */
+        bool is_same = wf_load_relaxed(&keys[i].generation) == locals->slots[i].generation;
+        void (*destructor)(void *) = is_same ? keys[i].destructor : NULL;
+        wf_lock_drop(&keys_lock);
+        if (destructor)
+            destructor(value);
     }
 }

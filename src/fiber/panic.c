@@ -109,6 +109,14 @@ void weft_exit(void *result) {
     leave_region(attempt);
 }
 
+/* For a fault: the interrupted frame was not calling anybody, so its cleanups cannot be run. Deferred calls are. */
+_Noreturn void wf_panic_at_once(const char *message) {
+    struct wf_try *attempt = *innermost_here();
+    snprintf(attempt->message, sizeof attempt->message, "%s", message);
+    attempt->is_exit = false;
+    wf_guarded_drop(&attempt->guarded);
+}
+
 static _Noreturn void leave_region(struct wf_try *attempt) {
     wf_guarded_leave(&attempt->guarded);
 }

@@ -41,8 +41,8 @@ void wf_records_term(struct wf_fibers *fibers) {
     fibers->first_generation = wf_records_next_generation(fibers); /* for the next runtime of this number */
     uint32_t used = (fibers->next_index + WF_CHUNK_RECORDS - 1) / WF_CHUNK_RECORDS;
     for (uint32_t i = 0; i < used; i++)
-        wf_os_unmap(fibers->chunks[i], WF_CHUNK_RECORDS * sizeof(struct wf_fiber));
-    wf_os_unmap(fibers->chunks, ((size_t)1 << WF_INDEX_BITS) / WF_CHUNK_RECORDS * sizeof *fibers->chunks);
+        wf_os_unmap(wf_load_relaxed(&fibers->chunks[i]), WF_CHUNK_RECORDS * sizeof(struct wf_fiber));
+    wf_os_unmap((void *)fibers->chunks, ((size_t)1 << WF_INDEX_BITS) / WF_CHUNK_RECORDS * sizeof *fibers->chunks);
 }
 
 /* A record that one processor keeps is one that the others cannot have. So they keep some only where the limit is so high
@@ -61,7 +61,7 @@ static uint32_t batch_of(const struct wf_fiber_processor *processor) {
 uint32_t wf_records_next_generation(const struct wf_fibers *fibers) {
     uint32_t used = 0;
     for (uint32_t i = 0; i < fibers->next_index; i++) {
-        struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
+        struct wf_fiber *fiber = wf_record_at(fibers, i);
         uint32_t ahead = wf_load_relaxed(&fiber->task.version) - fibers->first_generation;
         used = ahead > used ? ahead : used;
     }
@@ -112,7 +112,7 @@ static struct wf_fiber *take_shared_locked(struct wf_fibers *fibers, int *error)
     if (fibers->next_index % WF_CHUNK_RECORDS == 0 && (*error = chunk_add(fibers)) != 0)
         return NULL;
     uint32_t index = fibers->next_index++;
-    fiber = &fibers->chunks[index / WF_CHUNK_RECORDS][index % WF_CHUNK_RECORDS];
+    fiber = wf_record_at(fibers, index);
     fiber->index = index;
     wf_store_relaxed(&fiber->task.version, fibers->first_generation);
     return fiber;
@@ -122,7 +122,7 @@ static int chunk_add(struct wf_fibers *fibers) {
     void *memory;
     int error = wf_os_map(WF_CHUNK_RECORDS * sizeof(struct wf_fiber), &memory);
     if (!error) /* readers get the index of a record in it only after this thread has handed it out */
-        fibers->chunks[fibers->next_index / WF_CHUNK_RECORDS] = memory;
+        wf_store_release(&fibers->chunks[fibers->next_index / WF_CHUNK_RECORDS], memory);
     return error;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "fiber/fiber.h"
+#include "os/thread.h"
 #include "weft/runtime.h"
 
 struct slot {
@@ -39,7 +40,8 @@ int wf_runtimes_add(struct wf_fibers *fibers) {
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
         if (runtimes_table[i].is_taken)
             continue;
-        runtimes_table[i] = (struct slot){.is_taken = true, .age = next_age++, .generation = runtimes_table[i].generation};
+        runtimes_table[i] =
+            (struct slot){.is_taken = true, .age = next_age++, .generation = runtimes_table[i].generation};
         fibers->runtime = i;
         fibers->first_generation = runtimes_table[i].generation ? runtimes_table[i].generation : 1;
         wf_lock_drop(&table_lock);
@@ -148,12 +150,16 @@ void wf_runtimes_leave(struct wf_fibers *fibers) {
 
 /* In the child of a fork: nothing of this runs there. */
 void wf_runtimes_forget_all(void) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (worker && worker->base.has_thread)
+        wf_os_thread_restore_signals();
     wf_current_set(NULL);
     wf_lock_init(&table_lock);
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
         struct wf_fibers *fibers = runtimes_table[i].fibers;
         if (fibers)
             wf_os_poll_close(&fibers->engine.poll);
-        runtimes_table[i] = (struct slot){.generation = fibers ? wf_records_next_generation(fibers) : runtimes_table[i].generation};
+        runtimes_table[i] =
+            (struct slot){.generation = fibers ? wf_records_next_generation(fibers) : runtimes_table[i].generation};
     }
 }

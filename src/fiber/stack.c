@@ -27,16 +27,23 @@ enum { STACK_BATCH = 64, GUARD_BATCH = 64, COLOURS = 16, COLOUR_STEP = 64 };
 enum { PROTECT_BUDGET = 16000 };
 #define CANARY UINT64_C(0x7765667463616e61)
 
+/* What is known of a slot that is about to be used. */
+struct slot_state {
+    bool is_new;
+    bool needs_guard;
+    bool has_canary; /* instead of a guard */
+};
+
 static size_t guard_size(size_t slot_size);
 static uint8_t class_for(struct wf_stacks *stacks, size_t size);
 static struct wf_stack *take_shared(struct wf_stacks *stacks, struct wf_stack_cache *cache, uint8_t index);
-static char *take_slot(struct wf_stacks *stacks, uint8_t index, bool *is_new);
+static char *take_slot(struct wf_stacks *stacks, uint8_t index, struct slot_state *state);
 static void guard_ahead(struct wf_stacks *stacks, uint8_t index);
 static int grow_class(struct wf_stacks *stacks, uint8_t index);
 static int add_slab(struct wf_stacks *stacks, size_t bytes, size_t slot_size, char **out);
 static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, uint8_t index,
-                                   uint32_t number, bool is_new);
-static bool guard_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, bool is_new, bool *has_canary);
+                                   uint32_t number, struct slot_state state);
+static bool guard_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, struct slot_state *state);
 static struct wf_stack *take_single(struct wf_stacks *stacks, size_t size);
 static void give_single(struct wf_stacks *stacks, struct wf_stack *stack);
 static void flush_hot(struct wf_stacks *stacks, struct wf_stack_cache *cache);
@@ -78,7 +85,7 @@ static size_t guard_size(size_t slot_size) {
 /* The smallest class that leaves so many bytes beside guard, header and colour; WF_STACK_CLASSES when none does. */
 static uint8_t class_for(struct wf_stacks *stacks, size_t size) {
     uint8_t index = 0;
-    while (index < WF_STACK_CLASSES && class_slot[index] - guard_size(class_slot[index]) - stacks->page < size)
+    while (index < WF_STACK_CLASSES && class_slot[index] < guard_size(class_slot[index]) + stacks->page + size)
         index++;
     return index;
 }
@@ -150,8 +157,8 @@ static struct wf_stack *take_shared(struct wf_stacks *stacks, struct wf_stack_ca
             cache->count++;
         }
     }
-    bool is_new = false;
-    char *slot = stack ? NULL : take_slot(stacks, index, &is_new);
+    struct slot_state state = {0};
+    char *slot = stack ? NULL : take_slot(stacks, index, &state);
     uint32_t number = class->slots;
     uint32_t out = class->slots - class->warm_count - class->cold_count;
     if (out > class->peak)
@@ -160,20 +167,24 @@ static struct wf_stack *take_shared(struct wf_stacks *stacks, struct wf_stack_ca
     if (stack || !slot)
         return stack;
 
-    stack = dress_slot(stacks, slot, class_slot[index], index, number, is_new);
+    stack = dress_slot(stacks, slot, class_slot[index], index, number, state);
     if (!stack) { /* no guard to be had: the slot stays where it can be tried again */
         wf_lock_take(&class->lock);
-        class->cold[class->cold_count++] = slot;
+        class->cold[class->cold_count++] = (uintptr_t)slot | WF_COLD_UNGUARDED;
         wf_lock_drop(&class->lock);
     }
     return stack;
 }
 
 /* Under the class's lock. */
-static char *take_slot(struct wf_stacks *stacks, uint8_t index, bool *is_new) {
+static char *take_slot(struct wf_stacks *stacks, uint8_t index, struct slot_state *state) {
     struct wf_stack_class *class = &stacks->classes[index];
-    if (class->cold_count > 0)
-        return class->cold[--class->cold_count];
+    if (class->cold_count > 0) {
+        uintptr_t cold = class->cold[--class->cold_count];
+        state->needs_guard = cold & WF_COLD_UNGUARDED;
+        state->has_canary = cold & WF_COLD_CANARY;
+        return (char *)(cold & ~(uintptr_t)(WF_COLD_UNGUARDED | WF_COLD_CANARY));
+    }
     if (class->fresh_count == 0 && grow_class(stacks, index) != 0)
         return NULL;
     if (class->guarded == 0 && stacks->guard == WF_GUARD_MARKER)
@@ -182,7 +193,8 @@ static char *take_slot(struct wf_stacks *stacks, uint8_t index, bool *is_new) {
     class->fresh += class_slot[index];
     class->fresh_count--;
     class->slots++;
-    *is_new = class->guarded == 0;
+    state->is_new = true;
+    state->needs_guard = class->guarded == 0;
     if (class->guarded > 0)
         class->guarded--;
     wf_fetch_add_relaxed(&stacks->mapped, 1);
@@ -206,7 +218,7 @@ static int grow_class(struct wf_stacks *stacks, uint8_t index) {
     uint32_t more = class_slab_slots[index];
     uint32_t all = class->slots + more;
     if ((all & (all - 1)) == 0 || class->slots == 0) { /* the counts are multiples of a power of two: double there */
-        char **cold = wf_os_alloc((class->slots == 0 ? more : (size_t)all * 2) * sizeof *cold);
+        uintptr_t *cold = wf_os_alloc((class->slots == 0 ? more : (size_t)all * 2) * sizeof *cold);
         if (!cold)
             return -ENOMEM;
         if (class->cold_count)
@@ -249,9 +261,8 @@ static int add_slab(struct wf_stacks *stacks, size_t bytes, size_t slot_size, ch
 }
 
 static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, uint8_t index,
-                                   uint32_t number, bool is_new) {
-    bool has_canary = false;
-    if (!guard_slot(stacks, slot, slot_size, is_new, &has_canary))
+                                   uint32_t number, struct slot_state state) {
+    if (state.needs_guard && !guard_slot(stacks, slot, slot_size, &state))
         return NULL;
     size_t colour = (size_t)(number % COLOURS) * COLOUR_STEP;
     char *high = slot + slot_size - colour;
@@ -262,26 +273,23 @@ static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t 
     stack->low = slot + guard_size(slot_size);
     stack->class_index = index;
     stack->is_shallow = true;
-    if (is_new)
+    if (state.is_new)
         wf_context_announce_stack(stack->low, slot + slot_size);
-    if ((stack->has_canary = has_canary))
+    if ((stack->has_canary = state.has_canary))
         *(uint64_t *)stack->low = CANARY;
     return stack;
 }
 
 /* A marker outlives the memory above it, but a slot may be cold because it could not be set: it is set again, which costs
  * little beside the pages that the slot will take. A protection is set once; a slot that has none has a canary. */
-static bool guard_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, bool is_new, bool *has_canary) {
+static bool guard_slot(struct wf_stacks *stacks, char *slot, size_t slot_size, struct slot_state *state) {
     if (stacks->guard == WF_GUARD_MARKER)
         return wf_os_guard_install(slot, guard_size(slot_size), WF_GUARD_MARKER) == 0;
-    *has_canary = true;
-    if (!is_new)
-        return true;
     if (wf_fetch_sub_relaxed(&stacks->guard_budget, 1) > 0 &&
         wf_os_guard_install(slot, guard_size(slot_size), WF_GUARD_PROTECT) == 0)
-        *has_canary = false;
-    else
-        wf_fetch_add_relaxed(&stacks->guard_budget, 1);
+        return true;
+    wf_fetch_add_relaxed(&stacks->guard_budget, 1);
+    state->has_canary = true;
     return true;
 }
 
@@ -292,7 +300,8 @@ static struct wf_stack *take_single(struct wf_stacks *stacks, size_t size) {
     if (add_slab(stacks, slot_size, slot_size, &slot) != 0)
         return NULL;
     wf_fetch_add_relaxed(&stacks->mapped, 1);
-    struct wf_stack *stack = dress_slot(stacks, slot, slot_size, WF_STACK_CLASSES, 0, true);
+    struct wf_stack *stack = dress_slot(stacks, slot, slot_size, WF_STACK_CLASSES, 0,
+                                        (struct slot_state){.is_new = true, .needs_guard = true});
     if (!stack) {
         struct wf_stack fake = {.slot = slot};
         give_single(stacks, &fake);

@@ -80,11 +80,14 @@ struct wf_stack_slab {
     size_t slot_size;
 };
 
+/* Tags of a cold slot: its guard is still missing; it has a canary instead of one. */
+enum { WF_COLD_UNGUARDED = 1, WF_COLD_CANARY = 2 };
+
 struct wf_stack_class {
     struct wf_lock lock;
     struct wf_stack *warm; /* under lock */
     uint32_t warm_count;
-    char **cold; /* under lock: slots without memory; room for every slot of the class */
+    uintptr_t *cold; /* under lock: slots without memory, tagged; room for every slot of the class */
     uint32_t cold_count;
     uint32_t slots; /* cut so far, guards in place */
     char *fresh;    /* under lock: uncut part of the newest slab */

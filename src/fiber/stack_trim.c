@@ -40,7 +40,8 @@ int64_t wf_stacks_trim(struct wf_stacks *stacks, struct wf_stack_cache *cache, i
         has_more |= trim_class(stacks, &stacks->classes[i], is_tick, &has_surplus);
     if (has_more)
         wf_store_relaxed(&stacks->is_dirty, true);
-    return has_surplus ? now : has_more ? wf_load_relaxed(&stacks->trim_at) : INT64_MAX;
+    bool is_dirty = wf_load_relaxed(&stacks->is_dirty);
+    return has_surplus ? now : is_dirty ? wf_load_relaxed(&stacks->trim_at) : INT64_MAX;
 }
 
 /* The newest stacks come first, and only those that were used lately can be deep. Returns how many were cut back. */
@@ -51,7 +52,8 @@ static int shallow_slice(struct wf_stacks *stacks, struct wf_stack *first) {
         if (stack->is_shallow)
             continue;
         wf_stack_make_shallow(stacks, stack);
-        count++;
+        if (stack->is_shallow) /* one that cannot be cut back must not ask for another round */
+            count++;
     }
     return count;
 }
@@ -72,7 +74,7 @@ static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class, b
     struct wf_stack *stack;
     while (count < SLICE && (stack = take_surplus(class))) {
         if (!make_cold(stacks, class, stack))
-            return true;
+            return false; /* not to be had now: the next burst will ask again */
         count++;
     }
     *has_surplus |= count == SLICE;
@@ -99,10 +101,11 @@ static struct wf_stack *take_surplus(struct wf_stack_class *class) {
 static bool make_cold(struct wf_stacks *stacks, struct wf_stack_class *class, struct wf_stack *stack) {
     char *slot = stack->slot;
     char *low = stack->low;
+    bool has_canary = stack->has_canary;
     bool is_cold = wf_os_discard(low, (size_t)(slot + stack->slot_size - low)) == 0;
     wf_lock_take(&class->lock);
     if (is_cold) {
-        class->cold[class->cold_count++] = slot;
+        class->cold[class->cold_count++] = (uintptr_t)slot | (has_canary ? WF_COLD_CANARY : 0);
     } else {
         stack->next = class->warm;
         class->warm = stack;

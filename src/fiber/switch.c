@@ -226,6 +226,7 @@ static void stack_main(void *opaque) {
     (void)opaque;
     wf_context_entered();
     settle_leaver(wf_worker_self());
+    *wf_worker_self()->errno_location = 0;
     for (;;) {
         run_body(wf_worker_self()->current);
         struct wf_fiber_worker *worker = wf_worker_self(); /* maybe another one by now */
@@ -240,6 +241,7 @@ static void stack_main(void *opaque) {
         struct wf_fiber *next = wf_fiber_of(task);
 #ifndef WF_TSAN /* there each fiber is a thread of its own to the sanitizer */
         if (wf_load_relaxed(&next->task.state) == WF_FIBER_NEW && !wf_fiber_attributes(next) &&
+            wf_load_relaxed(&worker->fibers->deep_entries) == 0 &&
             stack->class_index == worker->fibers->stacks.default_class) {
             wf_count_owner(&worker->base.processor->counters.switches, 1);
             dress_stack(worker, next, stack);

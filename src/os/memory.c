@@ -84,6 +84,9 @@ enum wf_guard wf_os_guard_probe(void) {
     if (wf_os_map(wf_os_page_size(), &base) != 0)
         return WF_GUARD_PROTECT;
     int failed = wf_os_guard_install(base, wf_os_page_size(), WF_GUARD_MARKER);
+    /* Emulators and sandboxes may nod at advice that they do not know: see whether the kernel can still read it. */
+    if (!failed)
+        failed = access(base, F_OK) == 0 || errno != EFAULT;
     wf_os_unmap(base, wf_os_page_size());
     return failed ? WF_GUARD_PROTECT : WF_GUARD_MARKER;
 }

@@ -3,8 +3,8 @@
  * os/signal.c - fault handlers, counted, with the program's own ones behind them.
  *
  * A fault that is not ours goes to the handler that was installed before: called if it is a function, and for the
- * default action the disposition is put back and the handler returns, so that the instruction faults again and the
- * process ends as it would have without weft, core file and all.
+ * default action the disposition is put back and the handler returns, so that the instruction faults again (or the signal
+ * that was sent is raised again) and the process ends as it would have without weft, core file and all.
  *
  * The mutable state here is the process's signal dispositions mirrored; guarded by a pthread mutex that only start and
  * stop take. The handler itself reads words that are written before it is installed.
@@ -84,7 +84,8 @@ static void handler_remove(struct handler *handler) {
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
-    if (fault_handler(signal, info, context))
+    bool is_sent = info->si_code <= 0; /* by kill or raise: no instruction faulted */
+    if (!is_sent && fault_handler(signal, info, context))
         return;
     struct handler *handler = handlers;
     while (handler->signal != signal)
@@ -92,10 +93,12 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     struct sigaction *before = &handler->before;
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(signal, info, context);
-    } else if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
+    } else if (before->sa_handler == SIG_DFL || (before->sa_handler == SIG_IGN && !is_sent)) {
         struct sigaction standard = {.sa_handler = SIG_DFL};
         sigaction(signal, &standard, NULL);
-    } else {
+        if (is_sent)
+            raise(signal); /* taken when this handler returns */
+    } else if (before->sa_handler != SIG_IGN) {
         before->sa_handler(signal);
     }
 }

@@ -29,6 +29,9 @@ struct start {
     char name[16];
 };
 
+/* What the thread that starts others has blocked. Written before any of them runs. */
+static sigset_t program_mask;
+
 static void *thread_main(void *opaque);
 
 int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)(void *arg), void *arg) {
@@ -52,12 +55,18 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)
     sigdelset(&blocked, SIGTRAP);
     sigdelset(&blocked, SIGABRT);
     sigdelset(&blocked, SIGPROF);
+    sigdelset(&blocked, SIGSYS);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    program_mask = before;
     int error = pthread_create(&thread->handle, NULL, thread_main, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
         wf_os_free(start);
     return -error;
+}
+
+void wf_os_thread_restore_signals(void) {
+    pthread_sigmask(SIG_SETMASK, &program_mask, NULL);
 }
 
 static void *thread_main(void *opaque) {

@@ -170,7 +170,7 @@ void wf_idle_park(struct wf_idle *idle, uint32_t worker, bool was_searching) {
 #ifdef WF_MUTANT_IDLE_SEARCHING_DOWN_LATE
     wf_fetch_add_relaxed(&idle->word, PARKED_ONE);
 #else
-    wf_fetch_add_relaxed(&idle->word, PARKED_ONE - (was_searching ? SEARCHING_ONE : 0));
+    wf_fetch_add_acq_rel(&idle->word, PARKED_ONE - (was_searching ? SEARCHING_ONE : 0)); /* the last parker sees all */
 #endif
     wf_lock_drop(&idle->lock);
     WF_POINT("idle.before_fence");

@@ -39,7 +39,6 @@ int weft_run(const weft_options *given, int (*first)(void *arg), void *arg) {
         return -ENOMEM;
     runtime->first = first;
     runtime->first_arg = arg;
-    runtime->abandons = options.abandon;
     error = runtime_start(runtime, &options);
     if (!error) {
         error = wf_engine_run(&runtime->fibers.engine);
@@ -66,6 +65,7 @@ static int runtime_start(weft_runtime *runtime, const weft_options *options) {
     if (error)
         goto remove;
     fibers->is_quiet = options->quiet;
+    fibers->abandons = options->abandon;
     fibers->fault_panics = options->fault_panics;
     fibers->on_end = wf_join_deliver;
     runtime->handles_faults = !options->no_fault_report || options->fault_panics;
@@ -107,7 +107,7 @@ static void runtime_stop(weft_runtime *runtime) {
 static void first_ended(struct wf_fibers *fibers, void *result, int error) {
     weft_runtime *runtime = (weft_runtime *)fibers;
     runtime->outcome = error ? error : (int)(intptr_t)result;
-    if (runtime->abandons)
+    if (runtime->fibers.abandons)
         wf_engine_stop(&fibers->engine);
     else
         wf_engine_drain(&fibers->engine);

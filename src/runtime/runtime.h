@@ -19,7 +19,6 @@ struct weft_runtime {
     int (*first)(void *arg);
     void *first_arg;
     int outcome; /* of the first fiber */
-    bool abandons;
     bool handles_faults;
 };
 

@@ -2,8 +2,8 @@
  *
  * sched/engine.c - making, running and stopping an engine, and handing tasks to it from any thread.
  *
- * Start: the calling thread creates the other workers one by one and waits for each to report that it has begun, so that
- * an error leaves nothing behind: those that run are stopped and joined, and the caller gets the error.
+ * Start: the calling thread creates the other workers one by one and waits for each to report that it has begun; none
+ * runs a task before all have. So an error leaves nothing behind and has run nothing: those that run are stopped and joined, and the caller gets the error.
  *
  * Stop: is_stopping is set, then every worker's attention flag, then every worker gets a token. A worker that is about to
  * sleep finds the flag in its re-check or the token in its parker; a running one finds the flag at its next pick.
@@ -108,7 +108,9 @@ int wf_engine_run(struct wf_engine *engine) {
         error = engine_start_thread(engine, engine->workers[i]);
     if (error)
         wf_engine_stop(engine);
-    else
+    for (uint32_t i = 1; i < engine->count; i++)
+        wf_parker_unpark(&engine->workers[i]->world_parker);
+    if (!error)
         wf_worker_loop(engine->workers[0]);
     for (uint32_t i = 1; i < engine->count; i++)
         if (engine->workers[i]->has_thread)
@@ -133,6 +135,7 @@ static void worker_thread(void *opaque) {
     wf_parker_unpark(&worker->engine->started);
     if (error)
         return;
+    wf_parker_park(&worker->world_parker, INT64_MAX); /* no task runs before all workers have begun */
     wf_worker_loop(worker);
     end_worker(worker);
 }

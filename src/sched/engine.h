@@ -72,14 +72,14 @@ struct wf_processor {
     /* owner only */
     struct wf_engine *engine;
     uint32_t index;
-    uint32_t countdown; /* picks left until the loop must look elsewhere */
-    uint32_t allowance; /* what the countdown began with */
-    int64_t visited_ns; /* when the loop last read the clock, or 0 */
-    uint32_t wake_skip; /* next-slot notifications to leave out: see wf_processor_notify_soon_owner */
-    uint32_t rounds;    /* visits of the loop, for taking turns */
-    bool is_uncovered;  /* timers may have changed since somebody last promised to wake for them */
-    bool takes_pinned;  /* take turns between pinned and other tasks */
-    bool has_extra;     /* pinned tasks, or tasks in another lane than the normal one, may be here */
+    uint32_t countdown;        /* picks left until the loop must look elsewhere */
+    uint32_t allowance;        /* what the countdown began with */
+    int64_t visited_ns;        /* when the loop last read the clock, or 0 */
+    uint64_t visited_switches; /* what the switch counter said then */
+    uint32_t rounds;           /* visits of the loop, for taking turns */
+    bool is_uncovered;         /* timers may have changed since somebody last promised to wake for them */
+    bool takes_pinned;         /* take turns between pinned and other tasks */
+    bool has_extra;            /* pinned tasks, or tasks in another lane than the normal one, may be here */
     struct wf_chain pinned;
     struct wf_rng rng;
 
@@ -100,7 +100,7 @@ struct wf_worker {
     bool is_searching;  /* owner only: it holds a searcher's place in the idle set */
     bool has_seen_work; /* owner only: the last look before a sleep found something to steal */
     bool has_thread;    /* worker 0 runs on the caller's */
-    int begin_error;    /* written by the thread before ready is unparked */
+    int begin_error;    /* written by the thread before started is unparked */
     struct wf_os_thread thread;
     _Alignas(64) struct wf_parker parker; /* sleeps here when idle */
     struct wf_parker world_parker;        /* and here while the world is stopped */
@@ -118,7 +118,6 @@ struct wf_engine {
 
     _Alignas(64) struct wf_inject inject[WF_LANES];
     struct wf_idle idle;
-    _Atomic uint32_t wake_backoff; /* grows when woken searchers find nothing, 0 when one finds something */
     _Atomic uint32_t is_stopping;
     _Atomic uint32_t is_draining;
     _Atomic uint64_t worker_wakes; /* any thread */
@@ -187,7 +186,6 @@ void wf_worker_cover_timers(struct wf_worker *worker);
 /* The rest of this header is the fast path; the slow one is in sched/processor.c. */
 void wf_processor_ready_slow_owner(struct wf_processor *processor, struct wf_task *task);
 struct wf_task *wf_processor_pick_extra_owner(struct wf_processor *processor);
-void wf_processor_notify_soon_owner(struct wf_processor *processor);
 
 static inline void wf_processor_ready_owner(struct wf_processor *processor, struct wf_task *task, bool soon) {
     struct wf_ring *ring = &processor->lanes[WF_LANE_NORMAL];
@@ -200,7 +198,7 @@ static inline void wf_processor_ready_owner(struct wf_processor *processor, stru
         wf_store_release(&processor->next,
                          task); /* pairs with the acquire of wf_processor_take_next_owner and thieves */
         if (processor->engine->count > 1)
-            wf_processor_notify_soon_owner(processor);
+            wf_engine_notify_any(processor->engine);
         return;
     }
     if (WF_UNLIKELY(!wf_ring_push_owner(ring, task)))

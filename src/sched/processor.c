@@ -11,11 +11,10 @@
  *     goes first in, first out.
  *   - Pinned tasks and others take turns.
  *
- * Who is told about a new task: pushing to a ring makes surplus that another worker could run at once, so it always
- * notifies. The next slot is different: its task will usually run here in a moment, when its maker suspends itself, and
- * waking a core for it costs more than the task. So the first time somebody is woken; when woken searchers keep coming
- * back with nothing, the engine's back-off makes the owner leave out up to 1,023 such wakes. Nothing can be lost by
- * that: the owner runs the task itself.
+ * Who is told about a new task: a worker is woken for it unless one searches already. That also goes for the next slot,
+ * whose task will usually run here in a moment: its maker may go on computing, and then only somebody else can run it. To
+ * keep the price down a searcher stays awake a while (sched/worker.c), so that a pair of tasks that wake each other finds
+ * it searching and makes no system call.
  */
 #include "sched/engine.h"
 
@@ -57,15 +56,6 @@ static void push_overflow_owner(struct wf_processor *processor, struct wf_task *
         wf_count_owner(&processor->counters.injected, 1);
         wf_inject_push_any(&processor->engine->inject[lane], task);
     }
-}
-
-void wf_processor_notify_soon_owner(struct wf_processor *processor) {
-    if (processor->wake_skip > 0) {
-        processor->wake_skip--;
-        return;
-    }
-    processor->wake_skip = wf_load_relaxed(&processor->engine->wake_backoff);
-    wf_engine_notify_any(processor->engine);
 }
 
 WF_NOINLINE struct wf_task *wf_processor_pick_extra_owner(struct wf_processor *processor) {

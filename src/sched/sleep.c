@@ -29,9 +29,9 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until);
 
 void wf_worker_sleep(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
-    int64_t rest_until = engine->policy->rest(worker);
     wf_idle_park(&engine->idle, worker->index, worker->is_searching);
     worker->is_searching = false;
+    int64_t rest_until = engine->policy->rest(worker); /* without a searcher's place: it takes its time */
     WF_POINT("sleep.before_recheck");
     worker->has_seen_work = sees_work(worker);
     if (!worker->has_seen_work) {
@@ -48,6 +48,9 @@ void wf_worker_sleep(struct wf_worker *worker) {
             } else {
                 if (worker->processor->is_uncovered)
                     wf_worker_cover_timers(worker);
+                if (rest_until <
+                    wf_load_relaxed(&engine->poll_deadline)) /* the one with a limit has to come back for it */
+                    wf_engine_unpark_any(engine, (uint32_t)nobody);
                 wf_parker_park(&worker->parker, WF_NEVER);
             }
             wf_world_resume(worker);
@@ -109,10 +112,14 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until) {
 void wf_worker_cover_timers(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     worker->processor->is_uncovered = false;
-    int64_t earliest = engine_earliest(engine);
-    if (engine->count == 1 || earliest == WF_NEVER)
+    if (engine->count == 1)
         return;
-    wf_fence_seq_cst(); /* pairs with the fence of worker_poll: our timers are published, now the limit */
+    /* Pairs with the fence of worker_poll, and with itself on another worker: our timers and our leaving the poller are
+     * published, now we look at the timers and the limit. */
+    wf_fence_seq_cst();
+    int64_t earliest = engine_earliest(engine);
+    if (earliest == WF_NEVER)
+        return;
     int32_t poller = wf_load_relaxed(&engine->poller);
     if (poller == WF_POLLER_NONE)
         wf_engine_notify_any(engine);

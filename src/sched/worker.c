@@ -16,8 +16,8 @@
  * A next slot is stale when its owner has not switched tasks since the thief first saw it, STALE_ROUNDS rounds ago
  * (some microseconds): then the owner computes, and its next task is better off here.
  *
- * Known cost: a worker spins for SEARCH_ROUNDS rounds, about 10 us, before it sleeps, but only while another worker is
- * awake; that is less than the wake-up which it may save.
+ * Known cost: a worker spins for SEARCH_ROUNDS rounds, some 30 us, before it sleeps, but only while another worker is
+ * awake; that is about the wake-up which it may save.
  */
 #include "base/assert.h"
 #include "base/point.h"
@@ -27,7 +27,7 @@
 
 /* 61: a prime, so that looking elsewhere does not fall into step with batches of a power of two. */
 enum { ALLOWANCE = 61, VISIT_NS = 50000 };
-enum { SEARCH_ROUNDS = 64, STALE_ROUNDS = 16, ROUND_RELAX = 8, SHARE_BATCH = 128, BACKOFF_MAX = 1023 };
+enum { SEARCH_ROUNDS = 128, STALE_ROUNDS = 16, ROUND_RELAX = 8, SHARE_BATCH = 128 };
 
 static const uint8_t lane_order[WF_LANES] = WF_LANE_ORDER;
 
@@ -57,6 +57,7 @@ void wf_worker_loop(struct wf_worker *worker) {
     struct wf_task *task;
     while ((task = worker_next(worker)))
         worker->engine->policy->run(worker, task);
+    wf_world_rest(worker); /* it runs no task any more: nobody has to wait for it */
 }
 
 static struct wf_task *worker_next(struct wf_worker *worker) {
@@ -70,6 +71,7 @@ static struct wf_task *worker_next(struct wf_worker *worker) {
         if (task) {
             if (worker->is_searching) {
                 worker->is_searching = false;
+                worker->processor->is_uncovered = true; /* whoever wanted a poller may have been turned away by us */
                 if (wf_idle_search_end(&engine->idle) && wf_engine_has_surplus_any(engine))
                     wf_engine_notify_any(engine);
             }
@@ -130,7 +132,9 @@ static struct wf_task *worker_serve(struct wf_worker *worker) {
 
 /* The turn of a lane that higher ones, here or in the shared queue, might never let through. */
 static struct wf_task *take_from_lane(struct wf_worker *worker, enum wf_lane lane) {
-    struct wf_task *task = wf_ring_pop_owner(&worker->processor->lanes[lane]);
+    struct wf_task *task = lane == WF_LANE_NORMAL ? wf_processor_take_next_owner(worker->processor) : NULL;
+    if (!task)
+        task = wf_ring_pop_owner(&worker->processor->lanes[lane]);
     struct wf_inject *inject = &worker->engine->inject[lane];
     if (task || wf_inject_is_empty_any(inject))
         return task;
@@ -139,18 +143,18 @@ static struct wf_task *take_from_lane(struct wf_worker *worker, enum wf_lane lan
     return wf_chain_take_first(&one);
 }
 
-/* With timers armed the clock is to be read about every VISIT_NS: so many picks as took that long last time. */
+/* With timers armed the clock is to be read about every VISIT_NS: so many picks as took that long last time, and only one
+ * as long as that is not known. */
 static void set_allowance(struct wf_processor *processor, int64_t now) {
-    int64_t picks = (int64_t)processor->allowance - processor->countdown;
+    uint64_t switches = wf_load_relaxed(&processor->counters.switches);
+    int64_t picks = (int64_t)(switches - processor->visited_switches);
     int64_t elapsed = now - processor->visited_ns;
-    if (processor->visited_ns == 0 || elapsed <= 0 || picks <= 0)
-        processor->allowance = ALLOWANCE;
-    else if (elapsed / picks >= VISIT_NS)
-        processor->allowance = 1;
-    else
-        processor->allowance =
-            VISIT_NS * picks / elapsed < ALLOWANCE ? (uint32_t)(VISIT_NS * picks / elapsed) : ALLOWANCE;
+    int64_t allowance = 1;
+    if (processor->visited_ns != 0 && elapsed > 0 && picks > 0)
+        allowance = VISIT_NS * picks / elapsed;
+    processor->allowance = allowance < 1 ? 1 : allowance < ALLOWANCE ? (uint32_t)allowance : ALLOWANCE;
     processor->visited_ns = now;
+    processor->visited_switches = switches;
 }
 
 static void fire_timers(struct wf_worker *worker, struct wf_processor *processor, int64_t now) {
@@ -203,7 +207,6 @@ static struct wf_task *worker_share(struct wf_worker *worker, size_t max) {
 
 static struct wf_task *worker_search(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
-    bool was_woken = worker->is_searching;
     if (!worker->is_searching)
         worker->is_searching = wf_idle_search_begin(&engine->idle);
     /* Without a place, but having seen something before it wanted to sleep, a worker looks once: it would otherwise go
@@ -213,18 +216,12 @@ static struct wf_task *worker_search(struct wf_worker *worker) {
     struct stale_watch watch = {0};
     for (int round = 0; round < rounds; round++) {
         struct wf_task *task = search_round(worker, &watch, round);
-        if (task) {
-            wf_store_relaxed(&engine->wake_backoff, 0);
+        if (task)
             return task;
-        }
         if (wf_load_relaxed(&worker->processor->attention) || wf_idle_parked_any(&engine->idle) + 1 >= engine->count)
             break; /* wanted elsewhere, or nobody is awake who could make work */
         for (int i = 0; i < ROUND_RELAX; i++)
             wf_relax();
-    }
-    if (was_woken) {
-        uint32_t backoff = wf_load_relaxed(&engine->wake_backoff) * 2 + 1;
-        wf_store_relaxed(&engine->wake_backoff, backoff < BACKOFF_MAX ? backoff : BACKOFF_MAX);
     }
     return NULL;
 }

@@ -35,7 +35,7 @@ int weft_join(weft_fiber id, void **result, weft_time deadline) {
         wf_wait_begin(&waiter, &fiber->lock, &fiber->waiters);
         status = wf_wait_sleep_locked(&waiter, WF_NEVER);
         wf_context_acquire(object);
-        if (result)
+        if (result && status != -ECANCELED)
             *result = waiter.value;
     } else {
         wf_lock_drop(&fiber->lock); /* the deadline is armed without it */
@@ -56,6 +56,8 @@ static int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber,
     bool is_inside = worker && worker->fibers == fibers;
     if (WF_UNLIKELY(!is_inside && wf_load_acquire(&fibers->engine.is_stopping))) /* pairs with wf_engine_stop */
         return -ECANCELED;
+    if (WF_UNLIKELY(worker && !is_inside && worker->fibers->abandons))
+        return -EPERM; /* its stack, with the waiter on it, may vanish at any time */
     return deadline_ns == WEFT_NOW ? -ETIMEDOUT : 0;
 }
 
@@ -75,7 +77,7 @@ static int join_until(struct wf_fibers *fibers, weft_fiber id, void **result, in
     } else {
         void *object = fiber;
         status = wf_wait_sleep_locked(&waiter, deadline_ns);
-        if (status != -ETIMEDOUT) {
+        if (status != -ETIMEDOUT && status != -ECANCELED) {
             wf_context_acquire(object);
             if (result)
                 *result = waiter.value;
@@ -102,7 +104,7 @@ void wf_join_deliver(struct wf_fibers *fibers, struct wf_fiber *fiber, void *res
 
 void wf_join_abandon(struct wf_fibers *fibers) {
     for (uint32_t i = 0; i < fibers->next_index; i++) {
-        struct wf_fiber *fiber = &fibers->chunks[i / WF_CHUNK_RECORDS][i % WF_CHUNK_RECORDS];
+        struct wf_fiber *fiber = wf_record_at(fibers, i);
         wf_lock_take(&fiber->lock);
         wf_wait_wake_outside_locked(&fiber->waiters, fibers, -ECANCELED);
         wf_lock_drop(&fiber->lock);

@@ -162,7 +162,7 @@ static void make_cold(struct pool *pool, struct wf_stack *stack) {
     struct wf_stack_class *class = &pool->stacks.classes[stack->class_index];
     char *slot = stack->slot;
     CHECK_EQ(wf_os_discard(stack->low, (size_t)(slot + stack->slot_size - stack->low)), 0);
-    class->cold[class->cold_count++] = slot;
+    class->cold[class->cold_count++] = (uintptr_t)slot;
 }
 
 static void touch_below(void *opaque) {
