@@ -63,10 +63,12 @@ int weft_detach(weft_fiber id) {
     if (fiber) {
         bool is_detached = fiber->parent & WF_FLAG_DETACHED;
         fiber->parent |= WF_FLAG_DETACHED;
-        if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED)
+        if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED) {
+            wf_record_count_freed(fibers);
             wf_record_free_locked(fibers, fiber);
-        else
+        } else {
             wf_lock_drop(&fiber->lock);
+        }
         if (is_detached)
             fiber = NULL;
     }

@@ -247,9 +247,12 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     wf_store_relaxed(&fiber->place, WF_PLACE_NEW);
     bool has_waiters = fiber->waiters != NULL;
     bool is_first = fiber->parent & WF_FLAG_FIRST;
+    bool is_gone = has_waiters || (fiber->parent & WF_FLAG_DETACHED);
+    if (is_gone)
+        wf_record_count_freed(fibers);
     if (has_waiters)
         fibers->on_end(fibers, fiber, result, error);
-    if (has_waiters || (fiber->parent & WF_FLAG_DETACHED)) {
+    if (is_gone) {
         wf_record_free_locked(fibers, fiber);
     } else {
         fiber->value = result;

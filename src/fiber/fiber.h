@@ -193,6 +193,8 @@ static inline struct wf_fiber *wf_record_take(struct wf_fibers *fibers, struct w
 }
 /* The lock is held and dropped by this call; the id is stale from now on. */
 void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber);
+/* Goes before it: whoever is told of the end finds the record counted as gone. */
+void wf_record_count_freed(struct wf_fibers *fibers);
 weft_fiber wf_parent_id(struct wf_fibers *fibers, const struct wf_fiber *fiber);
 static inline weft_fiber wf_fiber_id(const struct wf_fibers *fibers, const struct wf_fiber *fiber) {
     uint64_t generation = wf_load_relaxed(&fiber->task.version);

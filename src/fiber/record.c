@@ -126,6 +126,14 @@ static int chunk_add(struct wf_fibers *fibers) {
     return error;
 }
 
+void wf_record_count_freed(struct wf_fibers *fibers) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (worker && worker->fibers == fibers)
+        wf_count_owner(&((struct wf_fiber_processor *)worker->base.processor)->recycled, 1);
+    else
+        wf_fetch_add_relaxed(&fibers->recycled_outside, 1);
+}
+
 void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     wf_fiber_set_state(fiber, WF_FIBER_FREE);
     uint32_t generation = wf_load_relaxed(&fiber->task.version) + 1;
@@ -137,7 +145,6 @@ void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
         return;
     }
     struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
-    wf_count_owner(&processor->recycled, 1);
     fiber->task.next = (struct wf_task *)(void *)processor->free_records;
     processor->free_records = fiber;
     if (WF_UNLIKELY(++processor->free_count > processor->free_max))
@@ -145,7 +152,6 @@ void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
 }
 
 static void free_outside(struct wf_fibers *fibers, struct wf_fiber *fiber) {
-    wf_fetch_add_relaxed(&fibers->recycled_outside, 1);
     wf_lock_take(&fibers->records_lock);
     fiber->task.next = (struct wf_task *)(void *)fibers->shared_free;
     fibers->shared_free = fiber;

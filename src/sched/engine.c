@@ -196,6 +196,13 @@ bool wf_engine_has_surplus_any(struct wf_engine *engine) {
     return false;
 }
 
+bool wf_engine_has_next_any(struct wf_engine *engine, const struct wf_processor *except) {
+    for (uint32_t i = 0; i < engine->count; i++)
+        if (engine->processors[i] != except && wf_load_relaxed(&engine->processors[i]->next))
+            return true;
+    return false;
+}
+
 void wf_engine_unpark_any(struct wf_engine *engine, uint32_t worker) {
     wf_fetch_add_relaxed(&engine->worker_wakes, 1);
     if (wf_parker_unpark(&engine->workers[worker]->parker))

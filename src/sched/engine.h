@@ -154,6 +154,9 @@ void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task);
 void wf_engine_notify_any(struct wf_engine *engine);
 /* Any thread: whether there is something that any worker could take. */
 bool wf_engine_has_surplus_any(struct wf_engine *engine);
+/* Any thread: whether another processor has a task in its next slot, which only a searcher can take. A notification for
+ * one is turned away by a searcher; so a searcher must not go to sleep, or end, while there is one. */
+bool wf_engine_has_next_any(struct wf_engine *engine, const struct wf_processor *except);
 /* Any thread: wakes a given worker. */
 void wf_engine_unpark_any(struct wf_engine *engine, uint32_t worker);
 

@@ -29,11 +29,12 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until);
 
 void wf_worker_sleep(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
-    wf_idle_park(&engine->idle, worker->index, worker->is_searching);
+    bool was_searching = worker->is_searching;
+    wf_idle_park(&engine->idle, worker->index, was_searching);
     worker->is_searching = false;
     int64_t rest_until = engine->policy->rest(worker); /* without a searcher's place: it takes its time */
     WF_POINT("sleep.before_recheck");
-    worker->has_seen_work = sees_work(worker);
+    worker->has_seen_work = sees_work(worker) || (was_searching && wf_engine_has_next_any(engine, worker->processor));
     if (!worker->has_seen_work) {
         if (is_finished(engine)) {
             wf_engine_stop(engine);

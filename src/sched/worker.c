@@ -72,7 +72,8 @@ static struct wf_task *worker_next(struct wf_worker *worker) {
             if (worker->is_searching) {
                 worker->is_searching = false;
                 worker->processor->is_uncovered = true; /* whoever wanted a poller may have been turned away by us */
-                if (wf_idle_search_end(&engine->idle) && wf_engine_has_surplus_any(engine))
+                if (wf_idle_search_end(&engine->idle) &&
+                    (wf_engine_has_surplus_any(engine) || wf_engine_has_next_any(engine, worker->processor)))
                     wf_engine_notify_any(engine);
             }
             if (worker->processor->is_uncovered)

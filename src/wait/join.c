@@ -92,6 +92,7 @@ static int take_ended_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, v
     wf_context_acquire(fiber);
     if (result)
         *result = fiber->value;
+    wf_record_count_freed(fibers);
     wf_record_free_locked(fibers, fiber);
     return error;
 }
