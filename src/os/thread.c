@@ -29,7 +29,8 @@ struct start {
     char name[16];
 };
 
-/* What the thread that starts others has blocked. Written before any of them runs. */
+/* What the thread that last started others had blocked. */
+static pthread_mutex_t program_mask_lock = PTHREAD_MUTEX_INITIALIZER;
 static sigset_t program_mask;
 
 static void *thread_main(void *opaque);
@@ -57,7 +58,9 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)
     sigdelset(&blocked, SIGPROF);
     sigdelset(&blocked, SIGSYS);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    pthread_mutex_lock(&program_mask_lock);
     program_mask = before;
+    pthread_mutex_unlock(&program_mask_lock);
     int error = pthread_create(&thread->handle, NULL, thread_main, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
@@ -65,6 +68,7 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)
     return -error;
 }
 
+/* There is only one thread in the child, so nobody writes; the lock may be held by one that is gone. */
 void wf_os_thread_restore_signals(void) {
     pthread_sigmask(SIG_SETMASK, &program_mask, NULL);
 }

@@ -3,13 +3,14 @@
  * spec/exception_test.cc - C++ on fibers: exceptions, destructors.
  *
  * An exception thrown and caught inside a fiber may cross suspensions; one that nobody catches ends its fiber like a
- * panic. Panics and exits run the destructors of the frames that they leave.
+ * panic. Panics and exits run the destructors of the frames that they leave, and pass a catch (...) that rethrows; one
+ * that keeps them to itself ends the process.
  */
 #include <atomic>
 #include <stdexcept>
 #include <string>
 
-#include "support/check.h"
+#include "support/child.h"
 #include "weft.h"
 
 static std::atomic<int> alive;
@@ -130,4 +131,61 @@ static void recover_exception() {
 
 TEST(a_try_recovers_from_an_exception) {
     run(recover_exception);
+}
+
+static void panic_through_catch(void *arg) {
+    Counted counted;
+    try {
+        weft_panic("on its way");
+    } catch (...) {
+        ++*static_cast<int *>(arg);
+        throw;
+    }
+}
+
+static void rethrow_panic() {
+    char why[64];
+    int caught = 0;
+    CHECK_EQ(weft_try(panic_through_catch, &caught, why, sizeof why), -EOWNERDEAD);
+    CHECK_TEXT(why, "on its way");
+    CHECK_EQ(caught, 1);
+}
+
+TEST(a_catch_all_that_rethrows_lets_a_panic_pass) {
+    run(rethrow_panic);
+}
+
+static void *swallow_panic(void *) {
+    try {
+        weft_panic("not to be swallowed");
+    } catch (...) {
+    }
+    return nullptr;
+}
+
+static void *swallow_exit(void *) {
+    try {
+        weft_exit(nullptr);
+    } catch (...) {
+    }
+    return nullptr;
+}
+
+static void swallow_panic_in_fiber() {
+    join_all(swallow_panic, 1);
+}
+
+static void swallow_exit_in_fiber() {
+    join_all(swallow_exit, 1);
+}
+
+static void run_swallower(void *body) {
+    run(reinterpret_cast<void (*)()>(body));
+}
+
+TEST(a_catch_all_that_swallows_a_panic_or_an_exit_is_fatal) {
+    struct child_end end = child_run(run_swallower, reinterpret_cast<void *>(swallow_panic_in_fiber));
+    CHECK_CHILD_FATAL(&end, "a catch (...) block has to rethrow");
+    end = child_run(run_swallower, reinterpret_cast<void *>(swallow_exit_in_fiber));
+    CHECK_CHILD_FATAL(&end, "a catch (...) block has to rethrow");
 }

@@ -209,6 +209,49 @@ TEST(deep_stacks_are_seen_and_the_next_fiber_gets_more) {
         run_fibers(check_prediction);
 }
 
+static int copy_own_size(const weft_fiber_info *info, void *size) {
+    if (info->fiber.bits != weft_self().bits)
+        return 0;
+    *(size_t *)size = info->stack_size;
+    return 1;
+}
+
+static void *go_deep_and_tell_size(void *arg) {
+    touch(140 << 10);
+    CHECK_EQ(weft_world_stop(), 0);
+    CHECK_EQ(weft_each_fiber(NULL, copy_own_size, arg), 1);
+    weft_world_start();
+    return NULL;
+}
+
+enum { REUSERS = 8 };
+
+static void check_reused_stacks(void) {
+    weft_stack_use use = {0};
+    weft_fiber fibers[REUSERS], others[REUSERS];
+    size_t sizes[REUSERS] = {0}, size = 0;
+    for (long i = 0; i < 3000 && use.next_size < 2 * (140 << 10); i++) {
+        SPAWN(&fibers[0], go_deep_and_tell_size, &size);
+        JOIN(fibers[0], NULL);
+        weft_get_stack_use(NULL, go_deep_and_tell_size, &use);
+    }
+    CHECK_GE(use.next_size, 2 * (140 << 10));
+    for (int i = 0; i < REUSERS; i++) { /* the stack of a small fiber is at hand when the deep one begins */
+        SPAWN(&others[i], give_back, NULL);
+        SPAWN(&fibers[i], go_deep_and_tell_size, &sizes[i]);
+    }
+    for (int i = 0; i < REUSERS; i++) {
+        JOIN(others[i], NULL);
+        JOIN(fibers[i], NULL);
+        CHECK_GE(sizes[i], use.next_size);
+    }
+}
+
+TEST(a_fiber_that_begins_on_a_used_stack_gets_the_size_that_was_predicted) {
+    if (!IS_SANITIZED)
+        run_fibers(check_reused_stacks);
+}
+
 /* Overflow. */
 static __attribute__((noinline)) int endless(int depth) {
     volatile char page[1024];

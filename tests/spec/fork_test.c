@@ -3,7 +3,8 @@
  * spec/fork_test.c - fork from inside a fiber.
  *
  * The child may exec, or start a runtime of its own; a fiber function that returns in it is fatal. The parent notices
- * nothing: its timers fire and its workers can be woken as before.
+ * nothing: its timers fire and its workers can be woken as before. Whichever worker forks, the child blocks the signals that
+ * the program blocks, not those that worker threads do.
  */
 #include <signal.h>
 #include <sys/resource.h>
@@ -123,4 +124,59 @@ static void fork_in_child_fiber(void) {
 
 TEST(a_fiber_function_that_returns_in_the_child_is_fatal) {
     run_fibers(fork_in_child_fiber);
+}
+
+static sigset_t program_mask;
+static atomic_int both_run;
+
+static bool has_program_mask(void) {
+    sigset_t mask;
+    if (sigprocmask(SIG_SETMASK, NULL, &mask) != 0)
+        return false;
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&mask, number) != sigismember(&program_mask, number))
+            return false;
+    return true;
+}
+
+static void fork_and_look_at_mask(void) {
+    pid_t pid = fork();
+    CHECK_GE(pid, 0);
+    if (pid == 0)
+        _exit(has_program_mask() ? 17 : 1);
+    int status = child_status(pid);
+    CHECK(WIFEXITED(status));
+    CHECK_EQ(WEXITSTATUS(status), 17);
+}
+
+static void *fork_beside_parent(void *arg) {
+    atomic_store(&both_run, 1);
+    fork_and_look_at_mask();
+    return arg;
+}
+
+/* Neither comes to a scheduling point before its fork, so one of the two is on a thread that weft started. */
+static void fork_on_two_workers(void) {
+    weft_fiber fiber;
+    weft_time limit = weft_after(PATIENCE_NS);
+    atomic_store(&both_run, 0);
+    SPAWN(&fiber, fork_beside_parent, NULL);
+    while (!atomic_load(&both_run)) {
+        CHECK_LE(weft_now(), limit);
+        sched_yield();
+    }
+    fork_and_look_at_mask();
+    JOIN(fiber, NULL);
+}
+
+TEST(a_child_has_the_signal_mask_of_the_program_whichever_worker_forked) {
+    sigset_t blocked;
+    if (wf_test_workers() == 1)
+        return;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    CHECK_EQ(pthread_sigmask(SIG_BLOCK, &blocked, NULL), 0);
+    CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &program_mask), 0);
+    run_fibers(fork_on_two_workers);
+    CHECK_EQ(pthread_sigmask(SIG_UNBLOCK, &blocked, NULL), 0);
 }

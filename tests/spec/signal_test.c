@@ -3,11 +3,13 @@
  * spec/signal_test.c - signals that hit the middle of switches leave no trace.
  *
  * A thousand signals a second, with handlers that use the stack they are given, while every worker switches as fast as
- * it can; fibers check what they have on their stacks and in their registers.
+ * it can; fibers check what they have on their stacks and in their registers. And a SIGSEGV that somebody sent, with no
+ * instruction at fault, does what it does in a program without weft.
  */
 #include <signal.h>
 #include <sys/time.h>
 
+#include "support/child.h"
 #include "support/run.h"
 
 enum { FIBERS = 32 };
@@ -83,4 +85,74 @@ TEST(signals_on_fiber_stacks_do_not_disturb_switches) {
 
 TEST(signals_on_the_alternate_stack_do_not_disturb_switches) {
     run_with_handlers(SA_ONSTACK);
+}
+
+static int raise_first(void *arg) {
+    (void)arg;
+    raise(SIGSEGV);
+    return 1; /* survived */
+}
+
+static void *raise_in_fiber(void *arg) {
+    raise_first(arg);
+    return arg;
+}
+
+static int raise_in_child_fiber(void *arg) {
+    weft_fiber fiber;
+    SPAWN(&fiber, raise_in_fiber, arg);
+    JOIN(fiber, NULL);
+    return 1;
+}
+
+static void raise_with_default(void *opaque) {
+    int (*first)(void *) = *(int (**)(void *))opaque;
+    signal(SIGSEGV, SIG_DFL); /* sanitizers have a handler of their own */
+    _exit(weft_run(NULL, first, NULL));
+}
+
+TEST(a_sent_sigsegv_kills_a_process_with_a_runtime) {
+    int (*firsts[])(void *) = {raise_first, raise_in_child_fiber};
+    for (int i = 0; i < 2; i++) {
+        struct child_end end = child_run(raise_with_default, &firsts[i]);
+        CHECK(WIFSIGNALED(end.status));
+        CHECK_EQ(WTERMSIG(end.status), SIGSEGV);
+    }
+}
+
+static volatile sig_atomic_t own_handler_runs;
+
+static void own_handler(int number) {
+    if (number == SIGSEGV)
+        own_handler_runs++;
+}
+
+static void own_handler_with_info(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (info->si_code <= 0)
+        own_handler(number);
+}
+
+static void raise_with_handler(void *opaque) {
+    struct sigaction own = {0};
+    sigemptyset(&own.sa_mask);
+    if (*(bool *)opaque) {
+        own.sa_sigaction = own_handler_with_info;
+        own.sa_flags = SA_SIGINFO;
+    } else {
+        own.sa_handler = own_handler;
+    }
+    CHECK_EQ(sigaction(SIGSEGV, &own, NULL), 0);
+    CHECK_EQ(weft_run(NULL, raise_first, NULL), 1);
+    CHECK_EQ(own_handler_runs, 1);
+    CHECK_EQ(weft_run(NULL, raise_in_child_fiber, NULL), 1);
+    CHECK_EQ(own_handler_runs, 2);
+}
+
+TEST(a_sent_sigsegv_goes_to_the_handler_of_the_program) {
+    for (int i = 0; i < 2; i++) {
+        bool wants_info = i == 1;
+        struct child_end end = child_run(raise_with_handler, &wants_info);
+        CHECK_CHILD_WELL(&end);
+    }
 }

@@ -21,10 +21,16 @@
 
 /* Children start threads of their own, which ThreadSanitizer dislikes after a fork from a process that had some. */
 #if defined(__SANITIZE_THREAD__)
+#ifdef __cplusplus
+extern "C" {
+#endif
 const char *__tsan_default_options(void);
 __attribute__((visibility("default"))) const char *__tsan_default_options(void) {
     return "die_after_fork=0";
 }
+#ifdef __cplusplus
+}
+#endif
 #endif
 
 enum { CHILD_PATIENCE_SECONDS = 60, CHILD_TEXT = 8192 };

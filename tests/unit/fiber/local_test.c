@@ -186,6 +186,20 @@ TEST(a_destructor_that_panics_does_not_keep_the_others_from_running) {
     CHECK_EQ(weft_key_free(other_key), 0);
 }
 
+static void destroy_set_again_and_panic(void *value) {
+    destroyed++;
+    CHECK_LE(destroyed, 4 + WEFT_KEYS_MAX); /* each panic costs a round, at most one for every key */
+    CHECK_EQ(weft_local_set(shared_key, value), 0);
+    weft_panic("in a destructor, again");
+}
+
+TEST(a_destructor_that_sets_its_slot_again_and_panics_every_time_comes_to_an_end) {
+    shared_key = key_of(destroy_set_again_and_panic);
+    run_to_end(set_shared);
+    CHECK_GE(destroyed, 1);
+    CHECK_EQ(weft_key_free(shared_key), 0);
+}
+
 static void *set_and_free_key(void *arg) {
     CHECK_EQ(weft_local_set(shared_key, arg), 0);
     CHECK_EQ(weft_key_free(shared_key), 0);

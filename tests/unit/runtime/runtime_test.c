@@ -5,6 +5,7 @@
  * What a start refuses is tried in a forked child, whose environment and standard error are its own.
  */
 #include "base/point.h"
+#include "os/fault.h"
 #include "os/memory.h"
 #include "runtime/runtime.h"
 #include "support/child.h"
@@ -152,6 +153,27 @@ TEST(sixty_four_runtimes_run_at_once_and_one_more_is_refused_with_ebusy) {
     CHECK_EQ(weft_run(&options, return_arg, (void *)3), 3);
 }
 
+static atomic_int first_runs;
+
+static int count_first(void *arg) {
+    atomic_fetch_add(&first_runs, 1);
+    return (int)(intptr_t)arg;
+}
+
+TEST(a_start_that_fails_at_a_later_thread_has_run_nothing) {
+    weft_options options = {.workers = 4};
+    atomic_store(&first_runs, 0);
+    for (long i = scaled(100, 10); i > 0; i--) {
+        wf_fault_order(WF_CALL_THREAD, 2, EAGAIN, 0); /* the third worker: the first one is this thread */
+        CHECK_EQ(weft_run(&options, count_first, (void *)8), -EAGAIN);
+        CHECK_EQ(wf_fault_hits(), 1);
+        wf_fault_order(WF_CALL_COUNT, 0, 0, 0);
+    }
+    CHECK_EQ(atomic_load(&first_runs), 0);
+    CHECK_EQ(weft_run(&options, count_first, (void *)8), 8);
+    CHECK_EQ(atomic_load(&first_runs), 1);
+}
+
 static void *sleep_for_ever(void *arg) {
     weft_sleep(WEFT_NEVER);
     return arg;
@@ -207,6 +229,28 @@ TEST(abandoned_fibers_are_dropped_and_threads_that_wait_for_one_get_ecanceled) {
     for (int i = 0; i < 4; i++)
         thread_join(threads_that_join[i]);
     CHECK_EQ(weft_join(parked, NULL, WEFT_NEVER), -ESTALE);
+}
+
+static void *join_with_result(void *arg) {
+    void *result = &parked;
+    CHECK_EQ(weft_join(parked, &result, arg ? weft_after(PATIENCE_NS) : WEFT_NEVER), -ECANCELED);
+    CHECK(result == &parked);
+    return NULL;
+}
+
+static int abandon_with_joiners(void *arg) {
+    SPAWN(&parked, sleep_for_ever, NULL);
+    for (int i = 0; i < 4; i++)
+        threads_that_join[i] = thread_start(join_with_result, i % 2 ? arg : NULL);
+    WAIT_UNTIL(count_waiters() == 4);
+    return 0;
+}
+
+TEST(a_join_that_is_cancelled_leaves_the_result_as_it_was) {
+    weft_options options = {.abandon = true};
+    CHECK_EQ(weft_run(&options, abandon_with_joiners, &parked), 0);
+    for (int i = 0; i < 4; i++)
+        thread_join(threads_that_join[i]);
 }
 
 static void *keep_going(void *arg) {
