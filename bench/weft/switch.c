@@ -2,7 +2,7 @@
  *
  * bench/weft/switch.c - the bare context switch, without a scheduler around it.
  *
- * Two contexts pass control to each other through the library's own switch function; the figure is one way. It is the
+ * Two contexts pass control to each other by the library's own switch, inline as the library uses it; the figure is one way. It is the
  * only benchmark that looks inside the library.
  */
 #include <stdalign.h>
@@ -20,7 +20,7 @@ static void *outer, *inner;
 static void bounce(void *arg) {
     (void)arg;
     for (;;)
-        wf_arch_switch(&inner, outer);
+        wf_arch_switch_here(&inner, outer);
 }
 
 int main(int argc, char **argv) {
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     wf_arch_switch(&outer, inner);
     weft_time start = weft_now();
     for (long i = 0; i < ROUNDS; i++)
-        wf_arch_switch(&outer, inner);
+        wf_arch_switch_here(&outer, inner);
     weft_time took = weft_now() - start;
     printf("switch.raw %.3f ns\n", (double)took / (2.0 * ROUNDS));
     return 0;

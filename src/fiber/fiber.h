@@ -242,7 +242,12 @@ struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted);
 /* Enters a runtime that cannot have ended yet, because a fiber of it waits for the caller. False when it is being closed
  * and drops its fibers. */
 bool wf_runtimes_hold(struct wf_fibers *fibers);
-void wf_runtimes_leave(struct wf_fibers *fibers);
+void wf_runtimes_leave_slow(struct wf_fibers *fibers);
+static inline void wf_runtimes_leave(struct wf_fibers *fibers) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (WF_UNLIKELY(!worker || worker->fibers != fibers))
+        wf_runtimes_leave_slow(fibers);
+}
 void wf_runtimes_forget_all(void);
 
 /* fiber/switch.c: suspension */

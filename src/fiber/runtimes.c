@@ -31,7 +31,6 @@ static struct wf_lock table_lock;
 static struct slot runtimes_table[WEFT_RUNTIMES_MAX];
 static uint64_t next_age;
 
-static bool is_own(struct wf_fibers *fibers);
 static struct wf_fibers *enter_slot_locked(struct slot *slot);
 
 /* Gives fibers->runtime its number. Nobody can enter it before wf_runtimes_open. */
@@ -92,11 +91,6 @@ void wf_runtimes_remove(struct wf_fibers *fibers) {
     wf_lock_drop(&table_lock);
 }
 
-static bool is_own(struct wf_fibers *fibers) {
-    struct wf_fiber_worker *worker = wf_worker_self();
-    return worker && worker->fibers == fibers;
-}
-
 static struct wf_fibers *enter_slot_locked(struct slot *slot) {
     if (slot->fibers)
         slot->users++;
@@ -134,9 +128,7 @@ bool wf_runtimes_hold(struct wf_fibers *fibers) {
     return is_held;
 }
 
-void wf_runtimes_leave(struct wf_fibers *fibers) {
-    if (is_own(fibers))
-        return;
+void wf_runtimes_leave_slow(struct wf_fibers *fibers) {
     struct slot *slot = &runtimes_table[fibers->runtime];
     wf_lock_take(&table_lock);
     if (--slot->users == 0) {

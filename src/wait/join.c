@@ -47,12 +47,12 @@ int weft_join(weft_fiber id, void **result, weft_time deadline) {
 
 /* A runtime that stops says so before wf_join_abandon takes the lock: whoever comes from outside and waits here is either
  * found there or finds out here. */
-static int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, int64_t deadline_ns) {
-    if (WF_UNLIKELY(fiber == wf_fiber_self()))
+static inline int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, int64_t deadline_ns) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (WF_UNLIKELY(worker && fiber == worker->current))
         return -EDEADLK;
     if (WF_UNLIKELY(fiber->parent & WF_FLAG_DETACHED))
         return -ESTALE;
-    struct wf_fiber_worker *worker = wf_worker_self();
     bool is_inside = worker && worker->fibers == fibers;
     if (WF_UNLIKELY(!is_inside && wf_load_acquire(&fibers->engine.is_stopping))) /* pairs with wf_engine_stop */
         return -ECANCELED;
