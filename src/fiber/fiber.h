@@ -304,6 +304,8 @@ void wf_panic_report(struct wf_fiber_worker *worker, struct wf_fiber *fiber, con
 
 /* fiber/local.c: runs the destructors of the fiber's variables and frees them. */
 void wf_locals_end(struct wf_stack *stack);
+/* In the child of a fork: whoever held the lock of the keys is gone. */
+void wf_locals_after_fork(void);
 
 /* fiber/fault.c */
 bool wf_fiber_on_fault(int signal, siginfo_t *info, void *context);

@@ -26,6 +26,7 @@ int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *i
     struct wf_fibers *fibers = wf_runtimes_enter_this((struct wf_fibers *)runtime);
     if (!fibers)
         return -ESTALE;
+    __builtin_unwind_init(); /* registers of the caller go to this frame, where a scanner of its stack finds them */
     struct wf_fiber *self = wf_fiber_self();
     bool is_stopped = self && wf_worker_self()->base.engine == &fibers->engine &&
                       wf_load_relaxed(&fibers->engine.world_stopper) == &wf_worker_self()->base.world_parker;

@@ -68,6 +68,10 @@ int weft_key_free(weft_key key) {
     return error;
 }
 
+void wf_locals_after_fork(void) {
+    wf_lock_init(&keys_lock);
+}
+
 static bool key_is_alive(weft_key key, uint32_t *place) {
     uint32_t generation = key.bits >> 16;
     *place = key.bits & 0xffff;

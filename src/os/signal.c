@@ -59,6 +59,10 @@ void wf_os_faults_remove(bool with_fpe) {
     pthread_mutex_unlock(&handlers_lock);
 }
 
+void wf_os_faults_after_fork(void) {
+    pthread_mutex_init(&handlers_lock, NULL);
+}
+
 static int handler_install(struct handler *handler) {
     if (handler->users == 0) {
         int fault = wf_fault(WF_CALL_SIGACTION);

@@ -23,6 +23,9 @@ typedef bool wf_fault_handler(int signal, siginfo_t *info, void *context);
 int wf_os_faults_install(wf_fault_handler *handler, bool with_fpe);
 void wf_os_faults_remove(bool with_fpe);
 
+/* In the child of a fork: whoever held the lock is gone. */
+void wf_os_faults_after_fork(void);
+
 /* Gives the calling thread an alternate stack, unless it has one already. memory is WF_ALTSTACK_SIZE bytes that stay
  * until wf_os_altstack_remove. installed tells which case it was. Returns 0 or a negative error. */
 int wf_os_altstack_install(void *memory, bool *installed);

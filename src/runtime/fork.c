@@ -10,10 +10,19 @@
 #include <pthread.h>
 
 #include "os/fault.h"
+#include "os/signal.h"
 #include "runtime/runtime.h"
 
 static pthread_mutex_t prepare_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_prepared;
+
+/* In the child. Locks may be held by threads that do not exist here. */
+static void after_fork(void) {
+    wf_runtimes_forget_all();
+    wf_locals_after_fork();
+    wf_os_faults_after_fork();
+    pthread_mutex_init(&prepare_lock, NULL);
+}
 
 int wf_fork_prepare(void) {
     int error = 0;
@@ -21,7 +30,7 @@ int wf_fork_prepare(void) {
     if (!is_prepared) {
         error = wf_fault(WF_CALL_ATFORK);
         if (!error)
-            error = -pthread_atfork(NULL, NULL, wf_runtimes_forget_all);
+            error = -pthread_atfork(NULL, NULL, after_fork);
         is_prepared = error == 0;
     }
     pthread_mutex_unlock(&prepare_lock);

@@ -175,6 +175,9 @@ void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task) {
     }
     wf_fetch_add_relaxed(&engine->injected, 1);
     wf_inject_push_any(&engine->inject[wf_task_lane(task)], task);
+    if (wf_task_lane(task) == WF_LANE_HIGH) /* whoever comes to a scheduling point looks into the shared queue */
+        for (uint32_t i = 0; i < engine->count; i++)
+            wf_store_relaxed(&engine->processors[i]->attention, 1);
     WF_POINT("submit.before_notify");
     wf_engine_notify_any(engine);
 }
