@@ -200,7 +200,6 @@ static inline weft_fiber wf_fiber_id(const struct wf_fibers *fibers, const struc
     uint64_t generation = wf_load_relaxed(&fiber->task.version);
     return (weft_fiber){generation << 32 | (uint64_t)fibers->runtime << WF_INDEX_BITS | fiber->index};
 }
-/* The record of an id of this runtime, locked; NULL when it is stale. */
 /* The record with a number that was handed out. */
 static inline struct wf_fiber *wf_record_at(const struct wf_fibers *fibers, uint32_t index) {
     return &wf_load_relaxed(&fibers->chunks[index / WF_CHUNK_RECORDS])[index % WF_CHUNK_RECORDS];
@@ -211,6 +210,7 @@ static inline struct wf_fiber *wf_record_of(struct wf_fibers *fibers, weft_fiber
     struct wf_fiber *chunk = wf_load_acquire(&fibers->chunks[index / WF_CHUNK_RECORDS]); /* pairs with chunk_add */
     return WF_LIKELY(chunk) ? &chunk[index % WF_CHUNK_RECORDS] : NULL; /* NULL: a number that was never handed out */
 }
+/* The record of an id of this runtime, locked; NULL when it is stale. */
 static inline struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fiber id) {
     struct wf_fiber *fiber = wf_record_of(fibers, id);
     if (WF_UNLIKELY(!fiber))

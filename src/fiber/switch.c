@@ -35,6 +35,7 @@ static void arrive(void);
 static void settle_leaver(struct wf_fiber_worker *worker);
 static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
 static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, struct wf_stack *stack);
+static bool can_cut_back(const struct wf_stacks *stacks, const struct wf_stack *stack);
 static void stack_main(void *opaque);
 static void run_body(struct wf_fiber *fiber);
 
@@ -86,7 +87,6 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
     settle_leaver(worker); /* the loop's stack never moves to another thread */
 }
 
-/* The words go with the fiber; whoever runs next on this thread gets the thread's own. */
 /* Suspended while it handles an exception: the next fiber must not find it. */
 static WF_NOINLINE void keep_cxx(struct wf_cxx_state *cxx, struct wf_stack *stack) {
     stack->cxx = *cxx;
@@ -94,6 +94,7 @@ static WF_NOINLINE void keep_cxx(struct wf_cxx_state *cxx, struct wf_stack *stac
     *cxx = (struct wf_cxx_state){0};
 }
 
+/* The words go with the fiber; whoever runs next on this thread gets the thread's own. */
 static WF_NOINLINE void keep_fp_control(struct wf_fiber_worker *worker, struct wf_stack *stack) {
     stack->fp_control = wf_arch_fp_control_get();
     wf_arch_fp_control_set(worker->fp_control);
@@ -215,10 +216,18 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->is_sampled = wf_depth_wants_sample((struct wf_fiber_processor *)worker->base.processor);
     if (WF_UNLIKELY(stack->is_sampled)) {
         stack->is_shallow = false;
-        if (stack->trying == NULL) /* nothing of a former fiber is in use below */
+        if (can_cut_back(&worker->fibers->stacks, stack))
             wf_stack_make_shallow(&worker->fibers->stacks, stack);
         stack->is_sampled = stack->is_shallow;
     }
+}
+
+/* We may be running on that very stack, in its first frames: these must lie in the page that stays, with room to spare
+ * for the calls that drop the others. */
+static bool can_cut_back(const struct wf_stacks *stacks, const struct wf_stack *stack) {
+    const char *here = __builtin_frame_address(0);
+    bool is_here = here >= stack->low && here < stack->slot + stack->slot_size;
+    return !is_here || here - 1024 >= stack->slot + stack->slot_size - stacks->page;
 }
 
 /* The first frame of every stack: runs one fiber after another for as long as new ones come next. */
