@@ -121,13 +121,12 @@ int weft_set_name(const char *name) {
 }
 
 int weft_set_priority(weft_priority priority) {
-    static const uint8_t lanes[] = {WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW};
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber)
         return -EPERM;
     if ((unsigned)priority > WEFT_PRIORITY_LOW)
         return -EINVAL;
-    wf_task_set_lane(&fiber->task, (enum wf_lane)lanes[priority]);
+    wf_task_set_lane(&fiber->task, wf_lane_of(priority));
     return 0;
 }
 

@@ -31,8 +31,6 @@ static void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64
                         struct wf_attributes *attributes);
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out);
 
-static const uint8_t priority_lanes[] = {WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW}; /* by weft_priority */
-
 static const struct wf_engine_policy fiber_policy = {
     .worker_size = sizeof(struct wf_fiber_worker),
     .processor_size = sizeof(struct wf_fiber_processor),
@@ -188,7 +186,7 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     uint64_t parent_id = 0;
     if (parent)
         parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
-    uint16_t route = options ? priority_lanes[options->priority] : 0;
+    uint16_t route = options ? wf_lane_of(options->priority) : 0;
     fill_record(fiber, entry, arg, parent_id | (detached ? WF_FLAG_DETACHED : 0), route, attributes);
     if (out)
         *out = wf_fiber_id(fibers, fiber);

@@ -169,6 +169,10 @@ static inline struct wf_fiber_worker *wf_worker_self(void) {
     return wf_current_get();
 }
 
+static inline enum wf_lane wf_lane_of(weft_priority priority) {
+    return priority == WEFT_PRIORITY_HIGH ? WF_LANE_HIGH : priority == WEFT_PRIORITY_LOW ? WF_LANE_LOW : WF_LANE_NORMAL;
+}
+
 /* fiber/fiber.c: life */
 int wf_fibers_init(struct wf_fibers *fibers, uint32_t workers, size_t stack_size, uint32_t max, uint64_t seed,
                    uint32_t runtime);

@@ -129,15 +129,6 @@ void wf_os_altstack_remove(void) {
     sigaltstack(&none, NULL);
 }
 
-void *wf_os_context_stack(void *context) {
-    const ucontext_t *user = context;
-#if defined(__x86_64__)
-    return (void *)user->uc_mcontext.gregs[REG_RSP];
-#else
-    return (void *)user->uc_mcontext.sp;
-#endif
-}
-
 void wf_os_context_call(void *context, void (*fn)(void *arg), void *arg) {
     ucontext_t *user = context;
 #if defined(__x86_64__)

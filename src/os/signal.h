@@ -31,8 +31,7 @@ void wf_os_faults_after_fork(void);
 int wf_os_altstack_install(void *memory, bool *installed);
 void wf_os_altstack_remove(void);
 
-/* Stack pointer of the interrupted code, and a change of it so that it goes on in fn(arg) on the same stack. */
-void *wf_os_context_stack(void *context);
+/* Changes the interrupted code so that it goes on in fn(arg) on the same stack. */
 void wf_os_context_call(void *context, void (*fn)(void *arg), void *arg);
 
 #endif

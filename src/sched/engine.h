@@ -198,8 +198,7 @@ static inline void wf_processor_ready_owner(struct wf_processor *processor, stru
     }
     /* Only the owner makes next non-null, so null stays null under its feet and a store is enough. */
     if (soon && !wf_load_relaxed(&processor->next) && wf_ring_is_empty_any(ring)) {
-        wf_store_release(&processor->next,
-                         task); /* pairs with the acquire of wf_processor_take_next_owner and thieves */
+        wf_store_release(&processor->next, task); /* pairs with the acquire of whoever takes it out */
         if (processor->engine->count > 1)
             wf_engine_notify_any(processor->engine);
         return;

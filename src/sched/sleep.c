@@ -49,8 +49,8 @@ void wf_worker_sleep(struct wf_worker *worker) {
             } else {
                 if (worker->processor->is_uncovered)
                     wf_worker_cover_timers(worker);
-                if (rest_until <
-                    wf_load_relaxed(&engine->poll_deadline)) /* the one with a limit has to come back for it */
+                /* nobody is somebody by now: the poller. It alone has a limit, so it has to come back for our wish. */
+                if (rest_until < wf_load_relaxed(&engine->poll_deadline))
                     wf_engine_unpark_any(engine, (uint32_t)nobody);
                 wf_parker_park(&worker->parker, WF_NEVER);
             }

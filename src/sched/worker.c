@@ -10,8 +10,9 @@
  *            search    other processors: rings, a next slot that has gone stale
  *            sleep     (sched/sleep.c)
  *
- * At most one worker searches at a time. A searcher that finds something and was the last one wakes the next before it
- * runs what it found, so a burst wakes all workers, one after another, and a steady load none.
+ * At most one worker searches at a time. A searcher that finds something and was the last one looks whether there is more
+ * and, if so, wakes the next before it runs what it found: a burst wakes all workers, one after another, a single task one,
+ * and a steady load none.
  *
  * A next slot is stale when its owner has not switched tasks since the thief first saw it, STALE_ROUNDS rounds ago
  * (some microseconds): then the owner computes, and its next task is better off here.
@@ -230,9 +231,8 @@ static struct wf_task *worker_search(struct wf_worker *worker) {
 static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch *watch, int round) {
     struct wf_engine *engine = worker->engine;
     struct wf_processor *own = worker->processor;
-    if (!wf_mailbox_is_empty_any(&own->mailbox)) {
+    if (!wf_mailbox_is_empty_any(&own->mailbox))
         return wf_processor_pick_extra_owner(own);
-    }
     struct wf_task *task = worker_share(worker, SHARE_BATCH);
     uint32_t start = wf_rng_below(&own->rng, engine->count);
     for (uint32_t i = 0; i < engine->count && !task; i++) {
