@@ -17,6 +17,7 @@
 #include "weft/local.h"
 #include "weft/panic.h"
 #include "weft/runtime.h"
+#include "weft/select.h"
 #include "weft/time.h"
 #include "weft/version.h"
 

@@ -78,8 +78,8 @@ WEFT_API int weft_spawn_with(weft_fiber *out, const weft_spawn_options *options,
  * Returns 0; -ETIMEDOUT at the deadline (the fiber stays joinable); -ESTALE when the fiber was joined or detached
  * already; -EDEADLK for the caller itself; -EOWNERDEAD when the fiber ended by a panic, -ENOMEM when there was no stack
  * for it: then result is set to null. -ENOMEM also when the deadline cannot be armed, and then the fiber stays joinable;
- * -ECANCELED for a caller outside the runtime when that ends and abandons the fiber; -EPERM for a fiber of a runtime that
- * abandons its fibers, about a fiber of another one. */
+ * -ECANCELED when the caller is a fiber and is cancelled, and for a caller outside the runtime when that ends and abandons
+ * the fiber; -EPERM for a fiber of a runtime that abandons its fibers, about a fiber of another one. */
 WEFT_API int weft_join(weft_fiber fiber, void **result, weft_time deadline);
 
 /* Nobody will join the fiber: it vanishes when it ends, or now if it has ended. Returns 0 or -ESTALE. */

@@ -37,7 +37,8 @@ WEFT_API weft_time weft_now(void);
 WEFT_API weft_time weft_after(int64_t nanoseconds);
 
 /* Suspends the calling fiber (or blocks the calling plain thread) until the moment has come. A moment in the past
- * yields once. Returns 0, or -ENOMEM without having slept. The fiber's worker goes on with something else. */
+ * yields once. Returns 0; -ENOMEM without having slept; -ECANCELED when the fiber is cancelled before or meanwhile. The
+ * fiber's worker goes on with something else. */
 WEFT_API int weft_sleep(weft_time until);
 
 #ifdef __cplusplus

@@ -243,15 +243,13 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     if (WF_UNLIKELY(attributes))
         wf_os_free(attributes);
     wf_store_relaxed(&fiber->place, WF_PLACE_NEW);
-    bool has_waiters = fiber->waiters != NULL;
+    struct wf_waiter *told = fiber->waiters ? fibers->on_end(fiber, result, error) : NULL;
     bool is_first = fiber->parent & WF_FLAG_FIRST;
-    bool is_gone = has_waiters || (fiber->parent & WF_FLAG_DETACHED);
-    if (is_gone)
-        wf_count_owner(&processor->recycled, 1); /* as wf_record_count_freed, on the spot */
-    if (has_waiters)
-        fibers->on_end(fibers, fiber, result, error);
-    if (is_gone) {
+    if (told || (fiber->parent & WF_FLAG_DETACHED)) {
+        wf_count_owner(&processor->recycled, 1); /* as wf_record_count_freed, on the spot: before anybody is told */
         wf_record_free_locked(fibers, fiber);
+        if (told)
+            fibers->on_end_tell(told);
     } else {
         fiber->value = result;
         if (error)

@@ -147,6 +147,7 @@ struct wf_fibers {
     bool is_quiet;
     bool abandons; /* fibers may be dropped while they wait */
     bool fault_panics;
+    uint8_t checks; /* what every stack begins with */
 
     struct wf_lock records_lock;
     _Atomic(struct wf_fiber *) *chunks; /* by index / WF_CHUNK_RECORDS; entries are written once */
@@ -161,8 +162,10 @@ struct wf_fibers {
 
     /* The fiber that the runtime was started with, and what its end means. Set by runtime/. */
     void (*on_first_end)(struct wf_fibers *fibers, void *result, int error);
-    /* Set by wait/: hands the end to everybody in fiber->waiters and empties it. Under the record's lock. */
-    void (*on_end)(struct wf_fibers *fibers, struct wf_fiber *fiber, void *result, int error);
+    /* Set by wait/: takes everybody out of fiber->waiters who can still be told of the end, under the record's lock; and
+     * tells them, without it. NULL: there is nobody. */
+    struct wf_waiter *(*on_end)(struct wf_fiber *fiber, void *result, int error);
+    void (*on_end_tell)(struct wf_waiter *taken);
 };
 
 static inline struct wf_fiber_worker *wf_worker_self(void) {
@@ -214,15 +217,19 @@ static inline struct wf_fiber *wf_record_of(struct wf_fibers *fibers, weft_fiber
     struct wf_fiber *chunk = wf_load_acquire(&fibers->chunks[index / WF_CHUNK_RECORDS]); /* pairs with chunk_add */
     return WF_LIKELY(chunk) ? &chunk[index % WF_CHUNK_RECORDS] : NULL; /* NULL: a number that was never handed out */
 }
+/* With the record's lock held: whether the id still names it. A free record has its next generation already, and one that
+ * was never handed out has generation 0. */
+static inline bool wf_record_is_locked(const struct wf_fiber *fiber, weft_fiber id) {
+    return wf_load_relaxed(&fiber->task.version) == (uint32_t)(id.bits >> 32) &&
+           wf_load_relaxed(&fiber->task.state) != WF_FIBER_FREE;
+}
 /* The record of an id of this runtime, locked; NULL when it is stale. */
 static inline struct wf_fiber *wf_record_lock(struct wf_fibers *fibers, weft_fiber id) {
     struct wf_fiber *fiber = wf_record_of(fibers, id);
     if (WF_UNLIKELY(!fiber))
         return NULL;
     wf_lock_take(&fiber->lock);
-    /* A free record has its next generation already, and one that was never handed out has generation 0. */
-    if (WF_LIKELY(wf_load_relaxed(&fiber->task.version) == (uint32_t)(id.bits >> 32) &&
-                  wf_load_relaxed(&fiber->task.state) != WF_FIBER_FREE))
+    if (WF_LIKELY(wf_record_is_locked(fiber, id)))
         return fiber;
     wf_lock_drop(&fiber->lock);
     return NULL;
@@ -262,6 +269,8 @@ static inline struct wf_fiber *wf_fiber_self(void) {
 }
 void wf_fiber_park(wf_commit *commit, void *arg);
 void wf_fiber_yield(void);
+/* Replay: yields, or not, by a seeded choice. */
+void wf_fiber_perturb(void);
 /* Makes a parked fiber ready; the caller owns its wake. From any thread. */
 void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber);
 static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_state state) {

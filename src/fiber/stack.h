@@ -31,6 +31,22 @@ struct wf_attributes;
 struct wf_deferred;
 struct wf_locals;
 struct wf_try;
+struct wf_wait;
+struct wf_cancel;
+
+/* Called on the fiber at its very end, when its deferred calls have run; after a return, an exit and a panic alike. The
+ * memory is the caller's. Must not block. */
+struct wf_leaver {
+    struct wf_leaver *next;
+    void (*leave)(struct wf_leaver *leaver);
+};
+
+/* What the calls of a fiber that may block have to look at first. Usually nothing. */
+enum {
+    WF_CHECK_CANCEL = 1,  /* it is inside something that can be cancelled, and not shielded */
+    WF_CHECK_DROP = 2,    /* its runtime may drop it while it waits */
+    WF_CHECK_PERTURB = 4, /* it is to be made to yield now and then: replay */
+};
 
 /* WF_STACK_HOT_MAX: half a megabyte of memory that a processor keeps for itself. */
 enum { WF_NAME_SIZE = 32, WF_STACK_CLASSES = 5, WF_STACK_HOT_MAX = 128, WF_STACK_NO_CLASS = UINT8_MAX };
@@ -49,6 +65,12 @@ struct wf_stack {
     void *arg;
     uint64_t fp_control;     /* while suspended, when keeps_fp */
     struct wf_cxx_state cxx; /* while suspended, when has_cxx */
+    _Atomic(struct wf_wait *) waiting; /* what it is parked in; for reports, and for dropping it */
+    _Atomic uint32_t wait_word;        /* claim word of a wait that can be cancelled: wait/wait.h */
+    uint8_t checks;                    /* WF_CHECK_*; the fiber's own */
+    uint32_t shields;                  /* regions, one inside another, in which it cannot be cancelled */
+    struct wf_cancel *cancel;          /* what can cancel it, or NULL: wait/cancel.h */
+    struct wf_leaver *leavers;         /* who wants to know when it ends; the fiber's own */
     int saved_errno;
     uint32_t pins;
     bool keeps_fp;

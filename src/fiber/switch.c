@@ -27,6 +27,9 @@
 
 WF_MACHINE_DEFINE(fiber, WF_FIBER_STATES)
 
+/* 4: often enough for two calls in a row to be separated, seldom enough for five to stay together. */
+enum { PERTURB_ONE_IN = 4 };
+
 static void leave_for(struct wf_fiber_worker *worker, struct wf_fiber *fiber, struct wf_task *task);
 static bool enter_task(struct wf_fiber_worker *worker, struct wf_task *task);
 static void put_back(struct wf_fiber_worker *worker, struct wf_task *task);
@@ -61,6 +64,11 @@ void wf_fiber_yield(void) {
     worker->leave = WF_LEAVE_YIELD;
     worker->leaver = fiber;
     leave_for(worker, fiber, task);
+}
+
+void wf_fiber_perturb(void) {
+    if (wf_rng_below(&wf_worker_self()->base.processor->rng, PERTURB_ONE_IN) == 0)
+        wf_fiber_yield();
 }
 
 void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber) {
@@ -207,6 +215,12 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->pins = 0;
     stack->keeps_fp = false;
     stack->has_cxx = false;
+    stack->checks = worker->fibers->checks;
+    stack->shields = 0;
+    stack->cancel = NULL;
+    stack->leavers = NULL;
+    wf_store_relaxed(&stack->waiting, NULL);
+    wf_store_relaxed(&stack->wait_word, 0);
     stack->saved_errno = 0;
     stack->name[0] = 0;
     stack->attributes = wf_fiber_attributes(fiber);
@@ -291,6 +305,11 @@ static void run_body(struct wf_fiber *fiber) {
     int error = wf_try_call(&attempt, &stack->trying, call_entry, &body);
     if (WF_UNLIKELY(stack->locals))
         wf_locals_end(stack);
+    while (WF_UNLIKELY(stack->leavers)) {
+        struct wf_leaver *leaver = stack->leavers;
+        stack->leavers = leaver->next;
+        leaver->leave(leaver);
+    }
     struct wf_fiber_worker *worker = wf_worker_self();
     if (WF_UNLIKELY(!worker))
         wf_fatal("a fiber function returned in a process that was forked from a running runtime");

@@ -11,10 +11,18 @@
 #include <errno.h>
 #include <time.h>
 
-int64_t wf_os_now(void) {
+static int64_t read_clock(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t wf_os_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t wf_os_now_coarse(void) {
+    return read_clock(CLOCK_MONOTONIC_COARSE);
 }
 
 void wf_os_sleep_until(int64_t deadline_ns) {

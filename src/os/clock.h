@@ -13,6 +13,8 @@
 #define WF_NEVER INT64_MAX
 
 int64_t wf_os_now(void);
+/* The same to a few milliseconds, never ahead, for a fifth of the price. */
+int64_t wf_os_now_coarse(void);
 
 /* Blocks the calling thread until the moment has come. Only for threads that run no fibers. */
 void wf_os_sleep_until(int64_t deadline_ns);

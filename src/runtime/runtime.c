@@ -19,6 +19,7 @@
 #include "os/report.h"
 #include "os/signal.h"
 #include "wait/join.h"
+#include "wait/wait.h"
 
 static int runtime_start(weft_runtime *runtime, const weft_options *options);
 static void runtime_stop(weft_runtime *runtime);
@@ -67,7 +68,9 @@ static int runtime_start(weft_runtime *runtime, const weft_options *options) {
     fibers->is_quiet = options->quiet;
     fibers->abandons = options->abandon;
     fibers->fault_panics = options->fault_panics;
-    fibers->on_end = wf_join_deliver;
+    fibers->checks = options->abandon ? WF_CHECK_DROP : 0;
+    fibers->on_end = wf_join_take;
+    fibers->on_end_tell = wf_join_tell;
     runtime->handles_faults = !options->no_fault_report || options->fault_panics;
     if (runtime->handles_faults) {
         error = wf_os_faults_install(wf_fiber_on_fault, options->fault_panics);
@@ -98,6 +101,8 @@ static void runtime_stop(weft_runtime *runtime) {
     if (wf_fibers_alive(fibers) > 0) /* abandoned, or spawned by a thread at the last moment */
         wf_join_abandon(fibers);
     wf_runtimes_close(fibers);
+    if (wf_fibers_alive(fibers) > 0)
+        wf_wait_drop_all(fibers);
     if (runtime->handles_faults)
         wf_os_faults_remove(fibers->fault_panics);
     wf_fibers_term(fibers);

@@ -75,6 +75,7 @@ struct wf_processor {
     uint32_t countdown;        /* picks left until the loop must look elsewhere */
     uint32_t allowance;        /* what the countdown began with */
     int64_t visited_ns;        /* when the loop last read the clock, or 0 */
+    int64_t clock_ns;          /* a recent moment, for reports: to a few milliseconds when the loop last came by */
     uint64_t visited_switches; /* what the switch counter said then */
     uint32_t rounds;           /* visits of the loop, for taking turns */
     bool is_uncovered;         /* timers may have changed since somebody last promised to wake for them */

@@ -115,9 +115,11 @@ static struct wf_task *worker_serve(struct wf_worker *worker) {
     struct wf_processor *processor = worker->processor;
     if (wf_timers_earliest(&processor->timers) != WF_NEVER) {
         int64_t now = wf_os_now();
+        processor->clock_ns = now;
         set_allowance(processor, now);
         fire_timers(worker, processor, now);
     } else {
+        processor->clock_ns = wf_os_now_coarse();
         processor->visited_ns = 0;
         processor->allowance = ALLOWANCE;
     }

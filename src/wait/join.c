@@ -4,50 +4,49 @@
  *
  * The object is the fiber's record: its lock, its queue of waiters. The end hands the result to every waiter and frees
  * the record; a record that ended without waiters keeps its result for the first join.
+ *
+ * A runtime that stops says so before wf_join_abandon takes the lock of a record: whoever comes from outside and waits is
+ * either found there or finds out here.
  */
 #include "wait/join.h"
 
 #include <errno.h>
 
 #include "base/assert.h"
-#include "os/clock.h"
+#include "wait/select.h"
 #include "wait/wait.h"
 
-static int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, int64_t deadline_ns);
-static int join_until(struct wf_fibers *fibers, weft_fiber id, void **result, int64_t deadline_ns);
+static int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber);
 static int take_ended_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, void **result);
 
 int weft_join(weft_fiber id, void **result, weft_time deadline) {
+    int status = wf_wait_enter(deadline);
+    if (WF_UNLIKELY(status))
+        return status;
     struct wf_fibers *fibers = wf_runtimes_enter(id);
     if (WF_UNLIKELY(!fibers))
         return -ESTALE;
     struct wf_fiber *fiber = wf_record_lock(fibers, id);
-    int status = -ESTALE;
     if (!fiber) {
-        /* gone */
+        status = -ESTALE;
     } else if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED) {
         status = take_ended_locked(fibers, fiber, result);
-    } else if ((status = join_refusal_locked(fibers, fiber, deadline)) != 0) {
+    } else if ((status = join_refusal_locked(fibers, fiber)) != 0) {
         wf_lock_drop(&fiber->lock);
-    } else if (deadline == WEFT_NEVER) {
-        struct wf_waiter waiter;
-        void *object = fiber;
-        wf_wait_begin(&waiter, &fiber->lock, &fiber->waiters);
-        status = wf_wait_sleep_locked(&waiter, WF_NEVER);
-        wf_context_acquire(object);
-        if (result && status != -ECANCELED)
-            *result = waiter.value;
     } else {
-        wf_lock_drop(&fiber->lock); /* the deadline is armed without it */
-        status = join_until(fibers, id, result, deadline);
+        struct wf_waiter waiter = {.amount = WF_JOIN_WAITS};
+        status = wf_wait_locked(&waiter, &fiber->lock, &fiber->waiters, deadline, "join");
+        if (waiter.amount == WF_JOIN_ENDED) {
+            wf_context_acquire(fiber);
+            if (result)
+                *result = waiter.value;
+        }
     }
     wf_runtimes_leave(fibers);
     return status;
 }
 
-/* A runtime that stops says so before wf_join_abandon takes the lock: whoever comes from outside and waits here is either
- * found there or finds out here. */
-static inline int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, int64_t deadline_ns) {
+static inline int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     struct wf_fiber_worker *worker = wf_worker_self();
     if (WF_UNLIKELY(worker && fiber == worker->current))
         return -EDEADLK;
@@ -57,38 +56,16 @@ static inline int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber 
     if (WF_UNLIKELY(!is_inside && wf_load_acquire(&fibers->engine.is_stopping))) /* pairs with wf_engine_stop */
         return -ECANCELED;
     if (WF_UNLIKELY(worker && !is_inside && worker->fibers->abandons))
-        return -EPERM; /* its stack, with the waiter on it, may vanish at any time */
-    return deadline_ns == WEFT_NOW ? -ETIMEDOUT : 0;
+        return -EPERM; /* it may be dropped, and then nobody would leave the runtime it has entered */
+    return 0;
 }
 
-static int join_until(struct wf_fibers *fibers, weft_fiber id, void **result, int64_t deadline_ns) {
-    struct wf_waiter waiter;
-    struct wf_fiber *fiber = wf_record_of(fibers, id);
-    wf_wait_begin(&waiter, &fiber->lock, &fiber->waiters);
-    int status = wf_wait_arm(&waiter, deadline_ns);
-    if (status)
-        return status;
-    if (!(fiber = wf_record_lock(fibers, id))) {
-        status = -ESTALE;
-    } else if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED) {
-        status = take_ended_locked(fibers, fiber, result);
-    } else if ((status = join_refusal_locked(fibers, fiber, deadline_ns)) != 0) {
-        wf_lock_drop(&fiber->lock);
-    } else {
-        void *object = fiber;
-        status = wf_wait_sleep_locked(&waiter, deadline_ns);
-        if (status != -ETIMEDOUT && status != -ECANCELED) {
-            wf_context_acquire(object);
-            if (result)
-                *result = waiter.value;
-        }
-    }
-    wf_wait_finish(&waiter);
-    return status;
+static int ended_status(const struct wf_fiber *fiber) {
+    return fiber->parent & WF_FLAG_PANICKED ? -EOWNERDEAD : fiber->parent & WF_FLAG_NO_STACK ? -ENOMEM : 0;
 }
 
 static int take_ended_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, void **result) {
-    int error = fiber->parent & WF_FLAG_PANICKED ? -EOWNERDEAD : fiber->parent & WF_FLAG_NO_STACK ? -ENOMEM : 0;
+    int error = ended_status(fiber);
     wf_context_acquire(fiber);
     if (result)
         *result = fiber->value;
@@ -97,17 +74,103 @@ static int take_ended_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, v
     return error;
 }
 
-void wf_join_deliver(struct wf_fibers *fibers, struct wf_fiber *fiber, void *result, int error) {
-    (void)fibers;
-    while (fiber->waiters)
-        wf_wait_wake_first_locked(&fiber->waiters, error, result);
+struct wf_waiter *wf_join_take(struct wf_fiber *fiber, void *result, int error) {
+    struct wf_waiter *first = wf_wait_take_all_locked(&fiber->waiters, error, result);
+    for (struct wf_waiter *waiter = first; waiter; waiter = waiter->next)
+        waiter->amount = WF_JOIN_ENDED;
+    return first;
+}
+
+void wf_join_tell(struct wf_waiter *taken) {
+    wf_wait_wake_chain(taken);
 }
 
 void wf_join_abandon(struct wf_fibers *fibers) {
     for (uint32_t i = 0; i < fibers->next_index; i++) {
         struct wf_fiber *fiber = wf_record_at(fibers, i);
         wf_lock_take(&fiber->lock);
-        wf_wait_wake_outside_locked(&fiber->waiters, fibers, -ECANCELED);
+        struct wf_waiter *first = wf_wait_take_all_locked(&fiber->waiters, -ECANCELED, NULL);
         wf_lock_drop(&fiber->lock);
+        wf_wait_wake_chain(first);
     }
+}
+
+/* As a case of select. The low bit of object: the result was taken, and the record goes with the end of the select, because
+ * freeing it drops its lock. */
+static struct wf_fibers *case_fibers(const weft_case *entry) {
+    return (struct wf_fibers *)((uintptr_t)entry->object & ~(uintptr_t)1);
+}
+
+static bool case_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter ***queue) {
+    weft_fiber id = {entry->id};
+    struct wf_fibers *fibers = wf_runtimes_enter(id);
+    struct wf_fiber *fiber = fibers ? wf_record_of(fibers, id) : NULL;
+    entry->object = fibers;
+    if (!fiber) {
+        entry->status = -ESTALE;
+        return false;
+    }
+    *lock = &fiber->lock;
+    *queue = &fiber->waiters;
+    return true;
+}
+
+static bool case_attempt(weft_case *entry, struct wf_waiter **wakes) {
+    (void)wakes;
+    weft_fiber id = {entry->id};
+    struct wf_fibers *fibers = case_fibers(entry);
+    struct wf_fiber *fiber = wf_record_of(fibers, id);
+    if (!wf_record_is_locked(fiber, id)) {
+        entry->status = -ESTALE;
+    } else if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_ENDED) {
+        entry->status = ended_status(fiber);
+        if (entry->value)
+            *(void **)entry->value = fiber->value;
+        entry->object = (char *)fibers + 1;
+        wf_context_acquire(fiber);
+    } else {
+        entry->status = join_refusal_locked(fibers, fiber);
+        return entry->status != 0;
+    }
+    return true;
+}
+
+static void case_prepare(weft_case *entry, struct wf_waiter *node) {
+    (void)entry;
+    node->amount = WF_JOIN_WAITS;
+}
+
+static void case_finish(weft_case *entry, struct wf_waiter *node) {
+    entry->status = node->status;
+    if (node->amount != WF_JOIN_ENDED)
+        return;
+    wf_context_acquire(wf_record_of(case_fibers(entry), (weft_fiber){entry->id}));
+    if (entry->value)
+        *(void **)entry->value = node->value;
+}
+
+static void case_end(weft_case *entry) {
+    struct wf_fibers *fibers = case_fibers(entry);
+    if (!fibers)
+        return;
+    if ((uintptr_t)entry->object & 1) {
+        struct wf_fiber *fiber = wf_record_lock(fibers, (weft_fiber){entry->id});
+        if (fiber) /* else somebody else came for the same result meanwhile */
+            take_ended_locked(fibers, fiber, NULL);
+    }
+    entry->object = NULL;
+    wf_runtimes_leave(fibers);
+}
+
+static const struct wf_case_kind end_kind = {
+    .name = "end of a fiber",
+    .begin = case_begin,
+    .attempt = case_attempt,
+    .prepare = case_prepare,
+    .finish = case_finish,
+    .end = case_end,
+};
+
+weft_case weft_on_end(weft_fiber fiber, void **result) {
+    return wf_case_make(&end_kind, NULL, fiber.bits, (void *)result);
 }

@@ -119,7 +119,7 @@ static void deadline_during_wake(void) {
         arm(NULL, NULL);
         SPAWN(&child, child_until_parent_stands, &child);
         WAIT_UNTIL(atomic_load(&child_runs));
-        arm("wake.before_ready", "deadline.before_lock");
+        arm("wake.before_deliver", "deadline.before_claim");
         atomic_store(&stands, 1); /* the child may end */
         void *result = NULL;
         int error = weft_join(child, &result, weft_after(WEFT_MILLISECOND));
@@ -146,7 +146,7 @@ static void end_during_deadline(void) {
         arm(NULL, NULL);
         SPAWN(&child, child_until_parent_stands, &child);
         WAIT_UNTIL(atomic_load(&child_runs));
-        arm("deadline.before_lock", "wake.before_ready");
+        arm("deadline.before_claim", "wake.before_deliver");
         int error = weft_join(child, &result, weft_after(WEFT_MILLISECOND));
         CHECK_EQ(atomic_fetch_add(&resumed, 1), 0);
         if (error == -ETIMEDOUT)
