@@ -12,12 +12,16 @@
 #define WEFT_H
 
 #include "weft/base.h"
+#include "weft/chan.h"
 #include "weft/fiber.h"
 #include "weft/inspect.h"
 #include "weft/local.h"
 #include "weft/panic.h"
+#include "weft/promise.h"
 #include "weft/runtime.h"
+#include "weft/scope.h"
 #include "weft/select.h"
+#include "weft/sync.h"
 #include "weft/time.h"
 #include "weft/version.h"
 

@@ -10,6 +10,8 @@
  *     weft_world_start();
  *
  * The registers that a suspended fiber needs back are saved inside that range, so scanning it is enough.
+ *
+ * For people there is weft_dump(NULL, 2): every fiber, what it waits for and where.
  */
 #ifndef WEFT_INSPECT_H
 #define WEFT_INSPECT_H
@@ -53,6 +55,14 @@ WEFT_API int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fibe
  * that is fatal. */
 WEFT_API int weft_world_stop(void);
 WEFT_API void weft_world_start(void);
+
+/* Writes a list of every fiber to fd: id, name, function, parent, state, what it waits for and since when, and its
+ * backtrace, one frame a line. Taken with the world stopped, as by weft_world_stop, and written after it goes on; a caller
+ * that has the world stopped already keeps it so. runtime may be null: the caller's, or the oldest one on a plain thread,
+ * for which a fiber of that runtime takes the picture. Returns 0; -ESTALE when it is not running; -ECANCELED when it ended
+ * before the picture was taken; -EPERM for a fiber of another runtime; -EAGAIN when no fiber could be spawned; -ENOMEM,
+ * where the list ends with what there was room for; or the error of write. */
+WEFT_API int weft_dump(weft_runtime *runtime, int fd);
 
 /* Deepest stack use seen, per entry function: how many of its fibers were measured (a sample: the first ones, then ever
  * fewer), the deepest of them in bytes (exact to a page), and the stack size that the next spawn without a size of its own

@@ -12,6 +12,16 @@
  * Environment: WEFT_WORKERS, WEFT_STACK_SIZE and WEFT_MAX_FIBERS stand in for options that are zero; a value that
  * makes no sense is refused like a wrong option.
  *
+ * Replay: with WEFT_SEED=n or the option replay_seed, n from 1, a program runs the same way each time and another way
+ * for another n. There is one worker; which ready fiber comes next, and whether a call that may block yields first, is
+ * drawn from n; and weft_now counts virtual time, which jumps to the next deadline when every fiber waits. A failure
+ * that depends on the order becomes a number that can be run again. Threads of the program, its input and deadlines made
+ * before weft_run are outside of it. One runtime at a time.
+ *
+ * Deadlock: when every fiber waits, no deadline is pending and nothing outside can wake one, weft_run says so on standard
+ * error within a second, with a list of all fibers as by weft_dump, drops them and returns -EDEADLK. A thread of the
+ * program besides the workers, whatever it does, and a second runtime count as something outside.
+ *
  * fork: the child has only the thread that called fork and no running runtime. It may call exec or _exit, or start a
  * new runtime by weft_run; the fibers of the parent do not exist in it, and a fiber function that returns there is
  * fatal. The parent notices nothing.
@@ -35,21 +45,24 @@ enum { WEFT_WORKERS_MAX = 1024, WEFT_RUNTIMES_MAX = 64 };
 
 /* Zero in a field means the default. */
 typedef struct weft_options {
-    unsigned workers;     /* worker threads, 1 to WEFT_WORKERS_MAX; default: the processors this process may use */
-    size_t stack_size;    /* what a fiber can count on by default, 16 KiB to 1 GiB; default 160 KiB */
-    uint32_t max_fibers;  /* how many may exist at once, at most 67,108,864, which is the default */
-    bool abandon;         /* weft_run returns when the first fiber does; what still runs or waits is dropped */
-    bool no_fault_report; /* leave SIGSEGV and SIGBUS alone */
-    bool fault_panics;    /* SIGSEGV, SIGBUS and SIGFPE inside a fiber become a panic of that fiber, which runs
-                             deferred calls but no cleanups of frames; a stack overflow stays fatal */
-    bool quiet;           /* no report on standard error when a fiber ends by a panic */
-    uint64_t seed;        /* of scheduling choices; default: from the clock */
+    unsigned workers;        /* worker threads, 1 to WEFT_WORKERS_MAX; default: the processors this process may use */
+    size_t stack_size;       /* what a fiber can count on by default, 16 KiB to 1 GiB; default 160 KiB */
+    uint32_t max_fibers;     /* how many may exist at once, at most 67,108,864, which is the default */
+    bool abandon;            /* weft_run returns when the first fiber does; what still runs or waits is dropped */
+    bool no_fault_report;    /* leave SIGSEGV and SIGBUS alone */
+    bool fault_panics;       /* SIGSEGV, SIGBUS and SIGFPE inside a fiber become a panic of that fiber, which runs
+                                deferred calls but no cleanups of frames; a stack overflow stays fatal */
+    bool quiet;              /* no report on standard error when a fiber ends by a panic */
+    bool no_deadlock_report; /* wait for ever when every fiber waits for another */
+    uint64_t seed;           /* of scheduling choices; default: from the clock */
+    uint64_t replay_seed; /* not 0: replay with this seed, see above; the options workers and seed count for nothing */
 } weft_options;
 
 /* Runs first(arg) as a fiber on a new runtime and returns what it returned, once all fibers have ended. Negative when
  * the runtime could not start: -EINVAL for a wrong option or environment value (said on standard error), -ENOMEM,
- * -EAGAIN (no thread or descriptor to be had), -EBUSY when WEFT_RUNTIMES_MAX run already, -EDEADLK inside a fiber. A
- * first fiber that panics gives -EOWNERDEAD. So first should return 0 or more. */
+ * -EAGAIN (no thread or descriptor to be had), -EBUSY when WEFT_RUNTIMES_MAX run already, or for a second replay at the
+ * same time, -EDEADLK inside a fiber. Negative also after a deadlock, -EDEADLK, and when the first fiber panics,
+ * -EOWNERDEAD. So first should return 0 or more. */
 WEFT_API int weft_run(const weft_options *options, int (*first)(void *arg), void *arg);
 
 /* The runtime of the calling fiber; on a plain thread the oldest one that runs, or null. */

@@ -144,7 +144,11 @@ static bool fibers_are_done(struct wf_engine *engine) {
 
 static int64_t worker_rest(struct wf_worker *base) {
     struct wf_fiber_processor *processor = (struct wf_fiber_processor *)base->processor;
-    return wf_stacks_trim(&wf_fibers_of(base->engine)->stacks, &processor->stacks, wf_os_now());
+    struct wf_fibers *fibers = wf_fibers_of(base->engine);
+    int64_t now = wf_os_now();
+    int64_t again = wf_stacks_trim(&fibers->stacks, &processor->stacks, now);
+    int64_t watch = fibers->on_rest ? fibers->on_rest((struct wf_fiber_worker *)base, now) : WF_NEVER;
+    return watch < again ? watch : again;
 }
 
 /* The caller is a fiber of this runtime. */

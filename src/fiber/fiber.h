@@ -111,6 +111,7 @@ struct wf_fiber_worker {
     struct wf_stack *left_stack; /* of a fiber that has ended */
     wf_commit *commit;
     void *commit_arg;
+    struct wf_visit *visit; /* a parked fiber is being looked at from its own stack: fiber/visit.c */
     void *altstack;
     bool has_altstack;
 };
@@ -148,6 +149,9 @@ struct wf_fibers {
     bool abandons; /* fibers may be dropped while they wait */
     bool fault_panics;
     uint8_t checks; /* what every stack begins with */
+    /* How many things that are no thread of this process can wake fibers: watched descriptors, calls that block, signals.
+     * Any thread adds and subtracts; while it is not 0, nobody speaks of a deadlock. */
+    _Atomic uint32_t outside_wakers;
 
     struct wf_lock records_lock;
     _Atomic(struct wf_fiber *) *chunks; /* by index / WF_CHUNK_RECORDS; entries are written once */
@@ -160,6 +164,9 @@ struct wf_fibers {
     struct wf_depth *depths;       /* open hash by entry */
     _Atomic uint32_t deep_entries; /* how many of them need more than the default */
 
+    /* Set by runtime/: a worker that has entered the idle set is about to sleep. Returns when it wants to be called again.
+     * NULL: nobody asks. */
+    int64_t (*on_rest)(struct wf_fiber_worker *worker, int64_t now);
     /* The fiber that the runtime was started with, and what its end means. Set by runtime/. */
     void (*on_first_end)(struct wf_fibers *fibers, void *result, int error);
     /* Set by wait/: takes everybody out of fiber->waiters who can still be told of the end, under the record's lock; and
@@ -250,6 +257,8 @@ void wf_runtimes_remove(struct wf_fibers *fibers);
 struct wf_fibers *wf_runtimes_enter_slow(weft_fiber id);
 /* That runtime if it runs; for NULL the caller's own, or the oldest one. */
 struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted);
+/* Whether it is the only runtime of the process and no plain thread is inside. */
+bool wf_runtimes_is_alone(struct wf_fibers *fibers);
 /* Enters a runtime that cannot have ended yet, because a fiber of it waits for the caller. False when it is being closed
  * and drops its fibers. */
 bool wf_runtimes_hold(struct wf_fibers *fibers);
@@ -278,6 +287,19 @@ static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_stat
     wf_store_relaxed(&fiber->task.state, (uint8_t)state);
 }
 void wf_fiber_run(struct wf_worker *base, struct wf_task *task);
+
+/* fiber/visit.c: on the stack of another */
+struct wf_visit {
+    void (*look)(void *arg);
+    void *arg;
+    struct wf_context *from; /* the visitor's */
+};
+/* Calls look(arg) on the stack of a fiber that is suspended and stays so: the caller has the world stopped. It may stand on
+ * a fiber of that runtime or on the worker's own stack. look must not suspend. False, and nothing was called, when that
+ * stack has too little room left. */
+bool wf_fiber_visit(struct wf_fiber *fiber, void (*look)(void *arg), void *arg);
+/* The other end of it: in the fiber that was switched to. */
+void wf_visit_answer(struct wf_fiber_worker *worker);
 
 /* fiber/depth.c */
 size_t wf_depth_predict(struct wf_fibers *fibers, weft_fn entry);

@@ -128,6 +128,16 @@ bool wf_runtimes_hold(struct wf_fibers *fibers) {
     return is_held;
 }
 
+bool wf_runtimes_is_alone(struct wf_fibers *fibers) {
+    uint32_t taken = 0;
+    wf_lock_take(&table_lock);
+    for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++)
+        taken += runtimes_table[i].is_taken;
+    bool is_alone = taken == 1 && runtimes_table[fibers->runtime].users == 0;
+    wf_lock_drop(&table_lock);
+    return is_alone;
+}
+
 void wf_runtimes_leave_slow(struct wf_fibers *fibers) {
     struct slot *slot = &runtimes_table[fibers->runtime];
     wf_lock_take(&table_lock);

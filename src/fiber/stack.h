@@ -35,7 +35,7 @@ struct wf_wait;
 struct wf_cancel;
 
 /* Called on the fiber at its very end, when its deferred calls have run; after a return, an exit and a panic alike. The
- * memory is the caller's. Must not block. */
+ * memory is the caller's. */
 struct wf_leaver {
     struct wf_leaver *next;
     void (*leave)(struct wf_leaver *leaver);
@@ -70,6 +70,7 @@ struct wf_stack {
     uint8_t checks;                    /* WF_CHECK_*; the fiber's own */
     uint32_t shields;                  /* regions, one inside another, in which it cannot be cancelled */
     struct wf_cancel *cancel;          /* what can cancel it, or NULL: wait/cancel.h */
+    void *held;                        /* list of ranked mutexes that it holds: sync/mutex.c */
     struct wf_leaver *leavers;         /* who wants to know when it ends; the fiber's own */
     int saved_errno;
     uint32_t pins;

@@ -159,6 +159,10 @@ static inline __attribute__((always_inline)) void switch_to(struct wf_fiber_work
 /* First thing after a switch into a fiber that was suspended before. */
 static WF_NOINLINE void arrive(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
+    while (WF_UNLIKELY(worker->visit)) { /* not our turn: somebody wants to see this stack */
+        wf_visit_answer(worker);
+        worker = wf_worker_self();
+    }
     settle_leaver(worker);
     struct wf_stack *stack = wf_fiber_stack(worker->current);
     *worker->errno_location = stack->saved_errno;
@@ -219,6 +223,7 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->shields = 0;
     stack->cancel = NULL;
     stack->leavers = NULL;
+    stack->held = NULL;
     wf_store_relaxed(&stack->waiting, NULL);
     wf_store_relaxed(&stack->wait_word, 0);
     stack->saved_errno = 0;

@@ -28,7 +28,9 @@
     X(SIGALTSTACK, "sigaltstack") \
     X(SIGACTION, "sigaction") \
     X(AFFINITY, "affinity") \
-    X(ATFORK, "atfork")
+    X(ATFORK, "atfork") \
+    X(THREAD_COUNT, "thread_count") \
+    X(WRITE, "write")
 
 enum wf_system_call {
 #define WF_SYSTEM_CALL_ENUM(name, text) WF_CALL_##name,

@@ -27,6 +27,7 @@
 #include "os/fault.h"
 
 static void close_quietly(int fd);
+static void poll_wait_for(int epoll_fd, int64_t distance_ns);
 static int poll_wait_milliseconds(int epoll_fd, struct epoll_event *event, int64_t distance_ns);
 
 int wf_os_poll_open(struct wf_os_poll *poll) {
@@ -67,23 +68,28 @@ void wf_os_poll_close(struct wf_os_poll *poll) {
 }
 
 void wf_os_poll_wait(struct wf_os_poll *poll, int64_t deadline_ns) {
-    struct epoll_event event;
     if (wf_fault(WF_CALL_EPOLL_WAIT))
         return;
-    if (deadline_ns == WF_NEVER) {
-        epoll_wait(poll->epoll_fd, &event, 1, -1);
+    int64_t lag = wf_os_clock_lag();
+    int64_t distance = deadline_ns < 0 ? 0 : deadline_ns == WF_NEVER ? WF_NEVER : deadline_ns - wf_os_now();
+    poll_wait_for(poll->epoll_fd, distance < 0 ? 0 : distance);
+    if (distance > 0) /* a look takes no time */
+        wf_os_clock_catch_up(lag);
+}
+
+static void poll_wait_for(int epoll_fd, int64_t distance_ns) {
+    struct epoll_event event;
+    if (distance_ns == WF_NEVER) {
+        epoll_wait(epoll_fd, &event, 1, -1);
         return;
     }
-    int64_t distance = deadline_ns < 0 ? 0 : deadline_ns - wf_os_now();
-    if (distance < 0)
-        distance = 0;
 #ifdef SYS_epoll_pwait2
-    struct timespec limit = {.tv_sec = distance / 1000000000, .tv_nsec = distance % 1000000000};
-    long got = syscall(SYS_epoll_pwait2, poll->epoll_fd, &event, 1, &limit, NULL, 0);
+    struct timespec limit = {.tv_sec = distance_ns / 1000000000, .tv_nsec = distance_ns % 1000000000};
+    long got = syscall(SYS_epoll_pwait2, epoll_fd, &event, 1, &limit, NULL, 0);
     if (got >= 0 || errno == EINTR)
         return;
 #endif
-    poll_wait_milliseconds(poll->epoll_fd, &event, distance);
+    poll_wait_milliseconds(epoll_fd, &event, distance_ns);
 }
 
 static int poll_wait_milliseconds(int epoll_fd, struct epoll_event *event, int64_t distance_ns) {

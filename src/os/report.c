@@ -7,6 +7,7 @@
  */
 #include "os/report.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,14 @@
 #include <unwind.h>
 
 #include "base/assert.h"
+#include "os/fault.h"
+
+struct capture {
+    const void **frames;
+    int limit;
+    int count;
+    int skip;
+};
 
 struct walk {
     int left;
@@ -21,6 +30,7 @@ struct walk {
 };
 
 static _Unwind_Reason_Code walk_frame(struct _Unwind_Context *context, void *opaque);
+static _Unwind_Reason_Code capture_frame(struct _Unwind_Context *context, void *opaque);
 
 void wf_report_list(const char *format, va_list arguments) {
     char line[512];
@@ -79,4 +89,40 @@ static _Unwind_Reason_Code walk_frame(struct _Unwind_Context *context, void *opa
     wf_symbol_name((const void *)(address - !before_instruction), name, sizeof name);
     wf_report("    #%d %s", walk->depth++, name);
     return _URC_NO_REASON;
+}
+
+WF_NOINLINE int wf_capture_frames(const void **frames, int limit) {
+    struct capture capture = {.frames = frames, .limit = limit, .skip = 1};
+    _Unwind_Backtrace(capture_frame, &capture);
+    return capture.count;
+}
+
+static _Unwind_Reason_Code capture_frame(struct _Unwind_Context *context, void *opaque) {
+    struct capture *capture = opaque;
+    int before_instruction = 0;
+    uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
+    if (!address || capture->count == capture->limit)
+        return _URC_END_OF_STACK;
+    if (capture->skip > 0)
+        capture->skip--;
+    else
+        capture->frames[capture->count++] = (const void *)(address - !before_instruction);
+    return _URC_NO_REASON;
+}
+
+int wf_write_all(int fd, const char *text, size_t length) {
+    while (length > 0) {
+        int error = wf_fault(WF_CALL_WRITE);
+        ssize_t done = error ? -1 : write(fd, text, length);
+        if (done < 0) {
+            if (!error)
+                error = -errno;
+            if (error == -EINTR)
+                continue;
+            return error;
+        }
+        text += done;
+        length -= (size_t)done;
+    }
+    return 0;
 }

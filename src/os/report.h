@@ -28,4 +28,11 @@ void wf_symbol_name(const void *address, char *buffer, size_t size);
  * code. */
 void wf_report_backtrace(int limit);
 
+/* The calling stack as addresses inside the functions, at most limit of them, innermost first; the caller's is the first
+ * one. Returns how many. For names later: looking them up takes far longer than walking the stack. */
+int wf_capture_frames(const void **frames, int limit);
+
+/* Writes all of it, however the system cuts it up. Returns 0 or a negative error. */
+int wf_write_all(int fd, const char *text, size_t length);
+
 #endif

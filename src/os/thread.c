@@ -11,8 +11,10 @@
 #include "os/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -101,6 +103,29 @@ int wf_os_thread_stack(void **low, size_t *size) {
 
 int64_t wf_os_thread_id(void) {
     return syscall(SYS_gettid);
+}
+
+/* One read of /proc/self/stat. The name of the program, in parentheses, may hold anything; the count is the 18th word after
+ * it. */
+int wf_os_thread_count(void) {
+    char text[1024];
+    int fault = wf_fault(WF_CALL_THREAD_COUNT);
+    if (fault)
+        return fault;
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    int error = got < 0 ? -errno : -EIO;
+    close(fd);
+    if (got <= 0)
+        return error;
+    text[got] = 0;
+    const char *at = strrchr(text, ')');
+    for (int word = 0; at && word < 18; word++)
+        at = strchr(at + 1, ' ');
+    int count = at ? atoi(at) : 0;
+    return count > 0 ? count : -EIO;
 }
 
 void wf_os_thread_yield(void) {

@@ -36,6 +36,9 @@ int wf_os_thread_stack(void **low, size_t *size);
 int64_t wf_os_thread_id(void);
 void wf_os_thread_yield(void);
 
+/* How many threads this process has, those of sanitizers included; a negative error when it cannot be learnt. */
+int wf_os_thread_count(void);
+
 /* Where errno of the calling thread lives. A real call each time: compilers believe that the address never changes
  * within a function, which is false for a fiber. */
 int *wf_os_errno_location(void);

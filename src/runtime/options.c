@@ -24,10 +24,12 @@ int wf_options_resolve(const weft_options *given, weft_options *out) {
     uint64_t workers = options.workers;
     uint64_t stack_size = options.stack_size;
     uint64_t max_fibers = options.max_fibers;
+    uint64_t replay_seed = options.replay_seed;
     const uint64_t most = UINT64_C(1) << WF_INDEX_BITS;
     if (read_environment("WEFT_WORKERS", 1, WEFT_WORKERS_MAX, &workers) != 0 ||
         read_environment("WEFT_STACK_SIZE", STACK_MIN, WF_STACK_MAX, &stack_size) != 0 ||
-        read_environment("WEFT_MAX_FIBERS", 2, most, &max_fibers) != 0)
+        read_environment("WEFT_MAX_FIBERS", 2, most, &max_fibers) != 0 ||
+        read_environment("WEFT_SEED", 1, UINT64_MAX, &replay_seed) != 0)
         return -EINVAL;
     if (workers == 0) {
         int processors = wf_os_processors();
@@ -43,10 +45,13 @@ int wf_options_resolve(const weft_options *given, weft_options *out) {
         check_range("stack_size", stack_size, STACK_MIN, WF_STACK_MAX) != 0 ||
         check_range("max_fibers", max_fibers, 2, most) != 0)
         return -EINVAL;
-    options.workers = (unsigned)workers;
+    options.workers = replay_seed ? 1 : (unsigned)workers;
     options.stack_size = stack_size;
     options.max_fibers = (uint32_t)max_fibers;
-    if (options.seed == 0)
+    options.replay_seed = replay_seed;
+    if (replay_seed)
+        options.seed = replay_seed;
+    else if (options.seed == 0)
         options.seed = (uint64_t)wf_os_now();
     *out = options;
     return 0;

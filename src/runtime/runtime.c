@@ -15,12 +15,14 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "os/clock.h"
 #include "os/memory.h"
 #include "os/report.h"
 #include "os/signal.h"
 #include "wait/join.h"
 #include "wait/wait.h"
 
+static int run_with(const weft_options *options, int (*first)(void *arg), void *arg);
 static int runtime_start(weft_runtime *runtime, const weft_options *options);
 static void runtime_stop(weft_runtime *runtime);
 static void *run_first(void *opaque);
@@ -35,12 +37,21 @@ int weft_run(const weft_options *given, int (*first)(void *arg), void *arg) {
     int error = wf_options_resolve(given, &options);
     if (error)
         return error;
+    if (options.replay_seed && (error = wf_os_clock_replay_begin()) != 0)
+        return error;
+    int outcome = run_with(&options, first, arg);
+    if (options.replay_seed)
+        wf_os_clock_replay_end();
+    return outcome;
+}
+
+static int run_with(const weft_options *options, int (*first)(void *arg), void *arg) {
     weft_runtime *runtime = wf_os_alloc_aligned(64, sizeof *runtime);
     if (!runtime)
         return -ENOMEM;
     runtime->first = first;
     runtime->first_arg = arg;
-    error = runtime_start(runtime, &options);
+    int error = runtime_start(runtime, options);
     if (!error) {
         error = wf_engine_run(&runtime->fibers.engine);
         wf_context_acquire(&runtime->fibers);
@@ -69,6 +80,11 @@ static int runtime_start(weft_runtime *runtime, const weft_options *options) {
     fibers->abandons = options->abandon;
     fibers->fault_panics = options->fault_panics;
     fibers->checks = options->abandon ? WF_CHECK_DROP : 0;
+    if (options->replay_seed) {
+        fibers->checks |= WF_CHECK_PERTURB;
+        wf_replay_start(&fibers->engine);
+    }
+    fibers->on_rest = options->no_deadlock_report ? NULL : wf_deadlock_rest;
     fibers->on_end = wf_join_take;
     fibers->on_end_tell = wf_join_tell;
     runtime->handles_faults = !options->no_fault_report || options->fault_panics;
@@ -101,8 +117,10 @@ static void runtime_stop(weft_runtime *runtime) {
     if (wf_fibers_alive(fibers) > 0) /* abandoned, or spawned by a thread at the last moment */
         wf_join_abandon(fibers);
     wf_runtimes_close(fibers);
-    if (wf_fibers_alive(fibers) > 0)
+    if (wf_fibers_alive(fibers) > 0) {
+        wf_join_abandon(fibers); /* again: those who were inside may have left callbacks for the end of a fiber */
         wf_wait_drop_all(fibers);
+    }
     if (runtime->handles_faults)
         wf_os_faults_remove(fibers->fault_panics);
     wf_fibers_term(fibers);

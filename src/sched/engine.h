@@ -22,6 +22,8 @@
  * The order of picking is high lane, next, normal lane, low lane. Every 61 picks, or fewer while timers are armed and
  * tasks run long, the worker's own loop looks elsewhere first (injection queue, low lane, timers), so that nothing
  * starves behind a busy local queue.
+ *
+ * In replay (sched/replay.c) there is one worker, and the order within a lane is drawn from the seed.
  */
 #ifndef WF_SCHED_ENGINE_H
 #define WF_SCHED_ENGINE_H
@@ -80,7 +82,7 @@ struct wf_processor {
     uint32_t rounds;           /* visits of the loop, for taking turns */
     bool is_uncovered;         /* timers may have changed since somebody last promised to wake for them */
     bool takes_pinned;         /* take turns between pinned and other tasks */
-    bool has_extra;            /* pinned tasks, or tasks in another lane than the normal one, may be here */
+    bool has_extra;            /* pinned tasks, or tasks in another lane than the normal one, may be here; or replay */
     struct wf_chain pinned;
     struct wf_rng rng;
 
@@ -109,6 +111,13 @@ struct wf_worker {
 
 enum { WF_POLLER_NONE = -1 };
 
+/* Worker 0 only. Two runs that made the same choices at the same moments have the same trace. */
+struct wf_replay {
+    bool is_on;     /* constant once the engine runs */
+    uint64_t picks; /* choices so far */
+    uint64_t trace; /* a hash of all of them */
+};
+
 struct wf_engine {
     const struct wf_engine_policy *policy;
     void *owner; /* for the policy */
@@ -133,6 +142,7 @@ struct wf_engine {
     _Atomic(struct wf_parker *) world_stopper;
 
     struct wf_parker started;
+    struct wf_replay replay;
 };
 
 /* Makes the engine: count processors, nothing runs yet. Returns 0, -ENOMEM, -EMFILE and other errors of the poller. */
@@ -186,6 +196,12 @@ void wf_world_resume(struct wf_worker *worker);
 /* Sleeping (sched/sleep.c). */
 void wf_worker_sleep(struct wf_worker *worker);
 void wf_worker_cover_timers(struct wf_worker *worker);
+
+/* Replay (sched/replay.c). start: before the engine runs; it has one worker and the clock is virtual. */
+void wf_replay_start(struct wf_engine *engine);
+struct wf_task *wf_replay_pick_owner(struct wf_processor *processor);
+struct wf_task *wf_replay_serve_owner(struct wf_processor *processor);
+void wf_replay_poll(struct wf_engine *engine, int64_t limit_ns);
 
 /* The rest of this header is the fast path; the slow one is in sched/processor.c. */
 void wf_processor_ready_slow_owner(struct wf_processor *processor, struct wf_task *task);

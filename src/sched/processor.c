@@ -60,6 +60,8 @@ static void push_overflow_owner(struct wf_processor *processor, struct wf_task *
 
 WF_NOINLINE struct wf_task *wf_processor_pick_extra_owner(struct wf_processor *processor) {
     struct wf_task *task;
+    if (processor->engine->replay.is_on)
+        return wf_replay_pick_owner(processor);
     if ((task = take_pinned_owner(processor)) || (task = wf_ring_pop_owner(&processor->lanes[WF_LANE_HIGH])) ||
         (task = wf_processor_take_next_owner(processor)) ||
         (task = wf_ring_pop_owner(&processor->lanes[WF_LANE_NORMAL])) ||

@@ -102,7 +102,10 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until) {
     if (wf_parker_poll_begin(&worker->parker)) {
         WF_POINT("poll.before_wait");
         wf_count_owner(&worker->processor->counters.polls, 1);
-        wf_os_poll_wait(&engine->poll, limit);
+        if (engine->replay.is_on)
+            wf_replay_poll(engine, limit);
+        else
+            wf_os_poll_wait(&engine->poll, limit);
         wf_parker_poll_end(&worker->parker);
     }
     wf_store_relaxed(&engine->poll_deadline, INT64_MIN);

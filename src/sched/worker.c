@@ -124,6 +124,8 @@ static struct wf_task *worker_serve(struct wf_worker *worker) {
         processor->allowance = ALLOWANCE;
     }
     processor->countdown = processor->allowance;
+    if (worker->engine->replay.is_on)
+        return wf_replay_serve_owner(processor);
     switch (processor->rounds++ % 4) { /* most visits are for the shared queue */
     case 0:
         return take_from_lane(worker, WF_LANE_LOW);

@@ -20,6 +20,7 @@ static void set_checks(struct wf_stack *stack);
 void wf_cancel_init(struct wf_cancel *cancel, struct wf_cancel *parent) {
     memset(cancel, 0, sizeof *cancel);
     cancel->parent = parent;
+    cancel->deadline = parent ? parent->deadline : WEFT_NEVER;
     wf_list_init(&cancel->sibling);
     wf_list_init(&cancel->children);
     wf_list_init(&cancel->members);

@@ -28,6 +28,7 @@ struct wf_cancel {
     _Atomic uint32_t is_cancelled; /* under lock; read by anybody inside */
     int reason;                    /* under lock, constant once cancelled: a negative error */
     char text[WF_CANCEL_TEXT];     /* the same */
+    int64_t deadline;              /* constant: when it is cancelled at the latest, by its own deadline or one above */
     struct wf_cancel *parent;      /* constant */
     struct wf_list sibling;        /* under the parent's lock */
     struct wf_list children;       /* under lock */

@@ -116,8 +116,8 @@ static int selection_run(struct selection *selection, bool is_ordered) {
             if (node->queue)
                 ((const struct wf_case_kind *)selection->cases[i].kind)->prepare(&selection->cases[i], node);
         }
-        chosen = wf_wait_many_locked(&wait, selection->nodes, selection->count, selection->locks,
-                                     selection->lock_count, selection->limit, "select");
+        chosen = wf_wait_many_locked(&wait, selection->nodes, selection->count, selection->locks, selection->lock_count,
+                                     selection->limit, "select");
         if (chosen >= 0)
             ((const struct wf_case_kind *)selection->cases[chosen].kind)
                 ->finish(&selection->cases[chosen], &selection->nodes[chosen]);

@@ -2,7 +2,8 @@
  *
  * wait/sleep.c - waiting for a moment: a wait with a deadline and no object.
  *
- * Reading the clock is here too, because this is the lowest layer that has a public face for time.
+ * A plain thread sleeps in the system instead; nobody can end that. Reading the clock is here too, because this is the lowest
+ * layer that has a public face for time.
  */
 #include <errno.h>
 

@@ -95,7 +95,8 @@ static inline int wf_wait_enter(int64_t deadline_ns) {
 int wf_wait_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, int64_t deadline_ns,
                    const char *reason);
 /* The same, but it cannot be cancelled and has no deadline: for getting back what was lent. */
-void wf_wait_surely_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, const char *reason);
+void wf_wait_surely_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue,
+                           const char *reason);
 
 /* Waits for several objects, or for none but time. All their locks are held, in order and each once, in locks, and are
  * dropped; nodes have wait, lock and queue set and are linked here. Returns the index of the node whose object claimed the

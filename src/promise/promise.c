@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * promise/promise.c - the cell: references, settling, waiting. Model: promise/promise.h.
+ *
+ * The pair: the state is stored with release after the outcome (A) and read with acquire before it (B). Those who were
+ * woken read the outcome without the lock, which they may since it never changes again and they have a reference.
+ *
+ * The hook for unhandled rejections is one for the process, because a promise belongs to no runtime; it and its lock are the
+ * only mutable globals here.
+ */
+#include "promise/promise.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/point.h"
+#include "os/memory.h"
+#include "os/report.h"
+#include "wait/select.h"
+
+static struct {
+    struct wf_lock lock;
+    void (*hook)(const weft_outcome *outcome, void *arg); /* under lock */
+    void *arg;                                            /* under lock */
+} promise_unhandled;
+
+static int promise_settle_first(weft_promise *promise, const struct wf_settled *how);
+static void promise_abandon(weft_promise *promise);
+static void promise_report(const weft_promise *promise);
+static void promise_see(weft_promise *promise, weft_outcome *out);
+static void reaction_fire(struct wf_wait *wait);
+static void settlement_append(struct wf_settlement *settlement, struct wf_reaction *reaction,
+                              const weft_promise *source);
+
+int weft_promise_new(weft_promise **out) {
+    if (!out)
+        return -EINVAL;
+    weft_promise *promise = wf_promise_make(false);
+    if (!promise)
+        return -ENOMEM;
+    *out = promise;
+    return 0;
+}
+
+weft_promise *wf_promise_make(bool is_derived) {
+    weft_promise *promise = wf_os_alloc(sizeof *promise);
+    if (!promise)
+        return NULL;
+    wf_store_relaxed(&promise->references, 1);
+    promise->is_committed = is_derived;
+    return promise;
+}
+
+weft_promise *weft_promise_ref(weft_promise *promise) {
+    if (promise)
+        wf_fetch_add_relaxed(&promise->references, 1);
+    return promise;
+}
+
+void weft_promise_unref(weft_promise *promise) {
+    /* Release: what was done under this reference; acquire, by the last one: what was done under the others. */
+    if (!promise || wf_fetch_sub_acq_rel(&promise->references, 1) > 1)
+        return;
+    if (wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING)
+        promise_abandon(promise);
+    if (promise->outcome.state == WEFT_PROMISE_REJECTED && !promise->is_quiet &&
+        !wf_load_relaxed(&promise->is_handled))
+        promise_report(promise);
+    wf_owned_unref(promise->owned);
+    wf_os_free(promise);
+}
+
+void wf_owned_unref(struct wf_owned *owned) {
+    if (owned && wf_fetch_sub_acq_rel(&owned->references, 1) == 1) /* with itself: what others did is done */
+        wf_os_free(owned);
+}
+
+/* Nobody can settle it any more, so those who depend on it are told. */
+static void promise_abandon(weft_promise *promise) {
+    struct wf_settlement settlement = {0};
+    struct wf_settled how = wf_settled_error(-EPIPE, "nobody was left to settle the promise");
+    how.is_quiet = true;
+    wf_lock_take(&promise->lock); /* whoever had the last reference but one may still be dropping it */
+    for (struct wf_waiter *waiter = promise->waiters; waiter;
+         waiter = waiter->next == promise->waiters ? NULL : waiter->next)
+        if (!waiter->wait->fire)
+            wf_fatal("the last reference to a promise was given back while somebody waits for it");
+    wf_lock_drop(&promise->lock);
+    wf_promise_settle(promise, &how, &settlement);
+    wf_settlement_run(&settlement);
+}
+
+static void promise_report(const weft_promise *promise) {
+    wf_lock_take(&promise_unhandled.lock);
+    void (*hook)(const weft_outcome *, void *) = promise_unhandled.hook;
+    void *arg = promise_unhandled.arg;
+    wf_lock_drop(&promise_unhandled.lock);
+    if (hook)
+        hook(&promise->outcome, arg);
+    else
+        wf_report("a promise was rejected and nobody looked: error %d%s%s", promise->outcome.error,
+                  promise->outcome.text[0] ? ": " : "", promise->outcome.text);
+}
+
+void weft_promise_on_unhandled(void (*hook)(const weft_outcome *outcome, void *arg), void *arg) {
+    wf_lock_take(&promise_unhandled.lock);
+    promise_unhandled.hook = hook;
+    promise_unhandled.arg = arg;
+    wf_lock_drop(&promise_unhandled.lock);
+}
+
+int weft_promise_resolve(weft_promise *promise, void *value) {
+    if (!promise)
+        return -EINVAL;
+    struct wf_settled how = wf_settled_value(value);
+    return promise_settle_first(promise, &how);
+}
+
+int weft_promise_reject(weft_promise *promise, int error, const char *text) {
+    if (!promise || error >= 0)
+        return -EINVAL;
+    struct wf_settled how = wf_settled_error(error, text);
+    return promise_settle_first(promise, &how);
+}
+
+struct wf_settled wf_settled_value(void *value) {
+    return (struct wf_settled){.outcome = {.state = WEFT_PROMISE_RESOLVED, .value = value}};
+}
+
+struct wf_settled wf_settled_error(int error, const char *text) {
+    struct wf_settled how = {.outcome = {.state = WEFT_PROMISE_REJECTED, .error = error}};
+    if (text)
+        strncpy(how.outcome.text, text, sizeof how.outcome.text - 1);
+    return how;
+}
+
+static int promise_settle_first(weft_promise *promise, const struct wf_settled *how) {
+    wf_lock_take(&promise->lock);
+    bool is_first = !promise->is_committed;
+    promise->is_committed = true;
+    wf_lock_drop(&promise->lock);
+    if (!is_first)
+        return -EALREADY;
+    struct wf_settlement settlement = {0};
+    wf_promise_settle(promise, how, &settlement);
+    wf_settlement_run(&settlement);
+    return 0;
+}
+
+void wf_promise_settle(weft_promise *promise, const struct wf_settled *how, struct wf_settlement *settlement) {
+    WF_ASSERT(wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING);
+    WF_POINT("promise.before_settle");
+    wf_context_release(promise);
+    wf_lock_take(&promise->lock);
+    promise->outcome = how->outcome;
+    promise->is_quiet = how->is_quiet;
+    promise->owned = how->owned;
+    wf_store_release(&promise->state, how->outcome.state); /* A: pairs with B */
+    struct wf_waiter *first = wf_wait_take_all_locked(&promise->waiters, 0, settlement);
+    wf_lock_drop(&promise->lock);
+    settlement->source = promise;
+    wf_wait_wake_chain(first);
+}
+
+/* Called by the settler, through wf_wait_wake_chain above. */
+static void reaction_fire(struct wf_wait *wait) {
+    struct wf_reaction *reaction = WF_CONTAINER(wait, struct wf_reaction, wait);
+    struct wf_settlement *settlement = reaction->node.value;
+    settlement_append(settlement, reaction, settlement->source);
+}
+
+/* All is copied, since the source may be gone when the reaction's turn comes. */
+static void settlement_append(struct wf_settlement *settlement, struct wf_reaction *reaction,
+                              const weft_promise *source) {
+    reaction->source =
+        (struct wf_settled){.outcome = source->outcome, .is_quiet = source->is_quiet, .owned = source->owned};
+    if (source->owned)
+        wf_fetch_add_relaxed(&source->owned->references, 1);
+    reaction->next = NULL;
+    if (settlement->first)
+        settlement->last->next = reaction;
+    else
+        settlement->first = reaction;
+    settlement->last = reaction;
+}
+
+void wf_promise_on(weft_promise *promise, struct wf_reaction *reaction, struct wf_settlement *settlement) {
+    wf_store_relaxed(&promise->is_handled, 1);
+    wf_wait_begin_callback(&reaction->wait, &reaction->node, reaction_fire);
+    wf_lock_take(&promise->lock);
+    bool is_settled = wf_load_relaxed(&promise->state) != WEFT_PROMISE_PENDING;
+    if (!is_settled)
+        wf_wait_link_locked(&reaction->node, &promise->lock, &promise->waiters);
+    wf_lock_drop(&promise->lock);
+    if (is_settled) {
+        wf_context_acquire(promise);
+        settlement_append(settlement, reaction, promise);
+    }
+}
+
+void wf_settlement_run(struct wf_settlement *settlement) {
+    struct wf_reaction *reaction;
+    while ((reaction = settlement->first)) {
+        settlement->first = reaction->next;
+        reaction->react(reaction, settlement);
+    }
+}
+
+int weft_promise_await(weft_promise *promise, weft_outcome *out, weft_time deadline) {
+    if (!promise)
+        return -EINVAL;
+    int status = wf_wait_enter(deadline);
+    if (status)
+        return status;
+    if (wf_load_acquire(&promise->state) == WEFT_PROMISE_PENDING) { /* B */
+        wf_lock_take(&promise->lock);
+        if (wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING) {
+            struct wf_waiter waiter = {0};
+            status = wf_wait_locked(&waiter, &promise->lock, &promise->waiters, deadline, "promise");
+            if (status)
+                return status;
+        } else {
+            wf_lock_drop(&promise->lock);
+        }
+    }
+    promise_see(promise, out);
+    return 0;
+}
+
+int weft_promise_poll(weft_promise *promise, weft_outcome *out) {
+    if (!promise)
+        return -EINVAL;
+    if (wf_load_acquire(&promise->state) == WEFT_PROMISE_PENDING) /* B */
+        return -EAGAIN;
+    promise_see(promise, out);
+    return 0;
+}
+
+static void promise_see(weft_promise *promise, weft_outcome *out) {
+    wf_context_acquire(promise);
+    wf_store_relaxed(&promise->is_handled, 1);
+    if (out)
+        *out = promise->outcome;
+}
+
+/* As a case of select. */
+static bool promise_case_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter ***queue) {
+    weft_promise *promise = entry->object;
+    if (!promise)
+        return false;
+    *lock = &promise->lock;
+    *queue = &promise->waiters;
+    return true;
+}
+
+static bool promise_case_attempt(weft_case *entry, struct wf_waiter **wakes) {
+    weft_promise *promise = entry->object;
+    (void)wakes;
+    if (wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING) /* under the lock */
+        return false;
+    promise_see(promise, entry->value);
+    return true;
+}
+
+static void promise_case_prepare(weft_case *entry, struct wf_waiter *node) {
+    (void)entry;
+    (void)node;
+}
+
+static void promise_case_finish(weft_case *entry, struct wf_waiter *node) {
+    (void)node;
+    promise_see(entry->object, entry->value);
+}
+
+static const struct wf_case_kind promise_kind = {
+    .name = "promise",
+    .begin = promise_case_begin,
+    .attempt = promise_case_attempt,
+    .prepare = promise_case_prepare,
+    .finish = promise_case_finish,
+};
+
+weft_case weft_on_promise(weft_promise *promise, weft_outcome *out) {
+    return wf_case_make(&promise_kind, promise, 0, out);
+}
