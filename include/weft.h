@@ -13,6 +13,7 @@
 
 #include "weft/base.h"
 #include "weft/chan.h"
+#include "weft/event.h"
 #include "weft/fiber.h"
 #include "weft/inspect.h"
 #include "weft/local.h"
@@ -23,6 +24,7 @@
 #include "weft/select.h"
 #include "weft/sync.h"
 #include "weft/time.h"
+#include "weft/timer.h"
 #include "weft/version.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench/weft/bench.h - what every benchmark of weft shares: the choice of the row, the report, percentiles.
+ * bench/weft/bench.h - what every benchmark of weft shares: the choice of the row, the report, percentiles,
+ * processor time, memory.
  *
  * A program is called as "program NAME [SUFFIX]" and times one thing per process. It prints one line "row value unit"
  * per figure; bench/run reads them. The suffix (1w, 2w, 1000000) becomes the end of the row's name. Workers come from
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "weft.h"
 
@@ -45,6 +47,28 @@ static inline int64_t bench_percentile(int64_t *values, size_t n, double share) 
         weft_fatal("benchmark: no samples");
     qsort(values, n, sizeof *values, bench_order);
     return values[(size_t)((double)(n - 1) * share)];
+}
+
+/* Processor time of this process so far. */
+static inline weft_time bench_cpu_ns(void) {
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * WEFT_SECOND +
+           (use.ru_utime.tv_usec + use.ru_stime.tv_usec) * WEFT_MICROSECOND;
+}
+
+/* Resident memory and page tables of this process. */
+static inline long long bench_memory_bytes(void) {
+    char line[256];
+    long long kib = 0, part;
+    FILE *status = fopen("/proc/self/status", "r");
+    if (!status)
+        weft_fatal("benchmark: no /proc/self/status");
+    while (fgets(line, sizeof line, status))
+        if (sscanf(line, "VmRSS: %lld", &part) == 1 || sscanf(line, "VmPTE: %lld", &part) == 1)
+            kib += part;
+    fclose(status);
+    return kib * 1024;
 }
 
 static inline int bench_first_fiber(void *arg) {

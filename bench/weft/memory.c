@@ -33,30 +33,16 @@ static void park_many(long n) {
         weft_yield();
 }
 
-/* Resident memory and page tables of this process. */
-static long long memory_bytes(void) {
-    char line[256];
-    long long kib = 0, part;
-    FILE *status = fopen("/proc/self/status", "r");
-    if (!status)
-        weft_fatal("benchmark: no /proc/self/status");
-    while (fgets(line, sizeof line, status))
-        if (sscanf(line, "VmRSS: %lld", &part) == 1 || sscanf(line, "VmPTE: %lld", &part) == 1)
-            kib += part;
-    fclose(status);
-    return kib * 1024;
-}
-
 static void mem(const char *suffix) {
     long n = suffix ? atol(suffix) : 0;
     if (n <= 0)
         weft_fatal("benchmark: mem needs a count");
     bench_must(weft_spawn(&sleeper, sleep_an_hour, NULL));
-    long long before = memory_bytes();
+    long long before = bench_memory_bytes();
     weft_time start = weft_now();
     park_many(n);
     weft_time took = weft_now() - start;
-    bench_report("mem", suffix, (double)(memory_bytes() - before) / (double)n, "B");
+    bench_report("mem", suffix, (double)(bench_memory_bytes() - before) / (double)n, "B");
     bench_report("memspawn", suffix, (double)took / (double)n, "ns");
     _exit(0);
 }

@@ -2,8 +2,8 @@
  *
  * bench/weft/switch.c - the bare context switch, without a scheduler around it.
  *
- * Two contexts pass control to each other by the library's own switch, inline as the library uses it; the figure is one way. It is the
- * only benchmark that looks inside the library.
+ * Two contexts pass control to each other by the library's own switch, inline as the library uses it; the figure is one
+ * way. It is the only benchmark that looks inside the library.
  */
 #include <stdalign.h>
 #include <stdio.h>

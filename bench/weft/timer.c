@@ -6,7 +6,6 @@
  * the same in every system.
  */
 #include <stdatomic.h>
-#include <sys/resource.h>
 
 #include "bench.h"
 
@@ -28,13 +27,6 @@ static int64_t spread_ns(uint64_t i) {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return (int64_t)((x ^ (x >> 31)) % 1000000000);
-}
-
-static weft_time cpu_ns(void) {
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * WEFT_SECOND +
-           (use.ru_utime.tv_usec + use.ru_stime.tv_usec) * WEFT_MICROSECOND;
 }
 
 static void count_down(void) {
@@ -100,11 +92,11 @@ static void late(const char *suffix) {
     if (!sleepers_made)
         weft_fatal("benchmark: no memory");
     atomic_store(&left, LATE_SLEEPERS);
-    weft_time start = cpu_ns();
+    weft_time start = bench_cpu_ns();
     for (long i = 0; i < LATE_SLEEPERS; i++)
         bench_must(weft_go(sleep_and_note, &sleepers_made[i]));
     wait_for_all();
-    bench_report("sleepers.cpu", suffix, (double)(cpu_ns() - start) / WEFT_MILLISECOND, "ms");
+    bench_report("sleepers.cpu", suffix, (double)(bench_cpu_ns() - start) / WEFT_MILLISECOND, "ms");
     report_lateness();
     free(sleepers_made);
 }

@@ -86,8 +86,9 @@ typedef struct weft_events_stats {
 WEFT_API int weft_events_new(weft_events **out, const weft_events_options *options);
 
 /* Frees a system and all its events. Fatal while somebody waits for one of them or for a slot, and while a descriptor is
- * open or a queue exists; merges that are still pending just go. No other call on the system may be under way, but the
- * one that completed an event may be whose end the caller has waited for. Null is allowed. */
+ * open or a queue exists; merges that are still pending just go. No other call on the system may be under way, except that
+ * whoever has waited for an event need not know whether the weft_event_trigger or weft_event_poison that completed it has
+ * returned yet. Null is allowed. */
 WEFT_API void weft_events_free(weft_events *events);
 
 /* Poisons every pending event with that reason; from then on no event can be made. Complete ones still answer. The first
@@ -177,7 +178,8 @@ WEFT_API void weft_event_queue_free(weft_event_queue *queue);
 WEFT_API int weft_event_queue_add(weft_event_queue *queue, weft_event event, void *tag);
 /* Takes up to count completions, in the order in which they came; waits for the first. Returns how many;
  * -ETIMEDOUT, -ECANCELED, -ENOMEM, -EINVAL. */
-WEFT_API int weft_event_queue_pop(weft_event_queue *queue, weft_event_completion *out, size_t count, weft_time deadline);
+WEFT_API int weft_event_queue_pop(weft_event_queue *queue, weft_event_completion *out, size_t count,
+                                  weft_time deadline);
 /* A descriptor that is readable while there is something to pop. It belongs to the queue, made by the first call: do not
  * close, read or write it. Returns it, or -EMFILE, -ENFILE, -ENOMEM. */
 WEFT_API int weft_event_queue_get_fd(weft_event_queue *queue);

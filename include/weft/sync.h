@@ -13,7 +13,7 @@
  * memory shared between processes, not from signal handlers.
  *
  * A fiber that waits gives its worker to others; a plain thread that waits sleeps. Those who wait are served in the order in
- * which they came. Every call that can wait takes a deadline and returns 0; -ETIMEDOUT; -ECANCELED when the fiber is
+ * which they came (but see the mutex). Every call that can wait takes a deadline and returns 0; -ETIMEDOUT; -ECANCELED when the fiber is
  * cancelled; -ENOMEM when the deadline cannot be armed; -EINVAL for a null pointer. After an error the caller has got
  * nothing. Breaking a rule ("only what is locked can be unlocked") is fatal.
  *
@@ -29,8 +29,8 @@
 extern "C" {
 #endif
 
-/* A lock with one holder. Uncontended it costs two atomic operations a pair. Under contention it is handed from holder to
- * holder, first come, first served.
+/* A lock with one holder. Uncontended it costs two atomic operations a pair. Under contention the first in the queue competes
+ * with newcomers once; if it loses, the next unlock hands the mutex to it, so nobody starves.
  *
  * rank is for finding lock-order mistakes: a fiber or thread that holds a mutex with a rank may lock others with a higher
  * rank only, and only its holder may unlock it; breaking this is fatal, with both ranks named. 0: no rank, no checks. */

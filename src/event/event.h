@@ -22,6 +22,8 @@
 #ifndef WF_EVENT_EVENT_H
 #define WF_EVENT_EVENT_H
 
+#include <errno.h>
+
 #include "event/word.h"
 #include "wait/wait.h"
 #include "weft/event.h"
@@ -41,8 +43,9 @@ enum {
 struct wf_event_owner;
 
 struct wf_event_slot {
-    _Atomic uint64_t word;        /* under lock; read by anybody: event/word.h */
-    _Atomic uint32_t active;      /* generation that is pending, or 0; set by the creator, who has the slot alone; else as word */
+    _Atomic uint64_t word; /* under lock; read by anybody: event/word.h */
+    _Atomic uint32_t
+        active; /* generation that is pending, or 0; set by the creator, who has the slot alone; else as word */
     struct wf_lock lock;
     struct wf_waiter *waiters;    /* under lock */
     struct wf_event_owner *owner; /* under lock: whose end poisons it, or NULL */
@@ -50,8 +53,8 @@ struct wf_event_slot {
     uint32_t next_free;           /* under events->lock while in one of its lists */
     uint32_t owned_next;          /* under the owner's lock: indices of slots */
     uint32_t owned_previous;
-    bool is_shut;   /* under lock: its last generation was poisoned by the shutdown */
-    uint8_t unused[15];
+    _Atomic uint32_t shut_generation; /* the one that the shutdown poisoned; as word */
+    uint32_t unused[3];
 };
 _Static_assert(sizeof(struct wf_event_slot) == 64, "a slot is one cache line");
 
@@ -75,7 +78,7 @@ struct wf_event_record {
 struct wf_event_reasons {
     struct wf_lock lock;
     uint32_t size;
-    uint32_t mask; /* of buckets */
+    uint32_t mask;  /* of buckets */
     uint64_t count; /* under lock: poisons so far */
     struct wf_event_record *records;
     uint32_t *buckets; /* number of a record + 1 */

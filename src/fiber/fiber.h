@@ -164,6 +164,8 @@ struct wf_fibers {
     struct wf_depth *depths;       /* open hash by entry */
     _Atomic uint32_t deep_entries; /* how many of them need more than the default */
 
+    _Atomic(void *) timer_table; /* of sync/timer.c; NULL until the first timer */
+
     /* Set by runtime/: a worker that has entered the idle set is about to sleep. Returns when it wants to be called again.
      * NULL: nobody asks. */
     int64_t (*on_rest)(struct wf_fiber_worker *worker, int64_t now);

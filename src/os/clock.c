@@ -28,12 +28,12 @@ enum { READING_NS = 100 };
 
 enum { CLOCK_REAL, CLOCK_CLAIMED, CLOCK_VIRTUAL };
 
-static _Atomic uint32_t mode;      /* CLOCK_CLAIMED: one thread is about to make it virtual; real until then */
-static _Atomic int64_t counter_ns; /* means something while virtual */
-static bool is_prepared;           /* whoever has claimed the clock */
+static _Atomic uint32_t clock_mode;      /* CLOCK_CLAIMED: one thread is about to make it virtual; real until then */
+static _Atomic int64_t clock_counter_ns; /* means something while virtual */
+static bool clock_is_prepared;           /* belongs to whoever has claimed the clock */
 
-static bool is_virtual(void) {
-    return wf_load_relaxed(&mode) == CLOCK_VIRTUAL;
+static bool clock_is_virtual(void) {
+    return wf_load_relaxed(&clock_mode) == CLOCK_VIRTUAL;
 }
 
 static int64_t read_clock(clockid_t clock) {
@@ -43,14 +43,14 @@ static int64_t read_clock(clockid_t clock) {
 }
 
 int64_t wf_os_now(void) {
-    if (WF_UNLIKELY(is_virtual()))
-        return wf_fetch_add_relaxed(&counter_ns, READING_NS) + READING_NS;
+    if (WF_UNLIKELY(clock_is_virtual()))
+        return wf_fetch_add_relaxed(&clock_counter_ns, READING_NS) + READING_NS;
     return read_clock(CLOCK_MONOTONIC);
 }
 
 int64_t wf_os_now_coarse(void) {
-    if (WF_UNLIKELY(is_virtual()))
-        return wf_load_relaxed(&counter_ns);
+    if (WF_UNLIKELY(clock_is_virtual()))
+        return wf_load_relaxed(&clock_counter_ns);
     return read_clock(CLOCK_MONOTONIC_COARSE);
 }
 
@@ -65,9 +65,9 @@ void wf_os_sleep_until(int64_t deadline_ns) {
 
 int wf_os_clock_replay_begin(void) {
     uint32_t was = CLOCK_REAL;
-    if (!wf_cas_acq_rel(&mode, &was, CLOCK_CLAIMED)) /* pairs with the release of wf_os_clock_replay_end */
+    if (!wf_cas_acq_rel(&clock_mode, &was, CLOCK_CLAIMED)) /* pairs with the release of wf_os_clock_replay_end */
         return -EBUSY;
-    if (!is_prepared) {
+    if (!clock_is_prepared) {
         int error = wf_fault(WF_CALL_ATFORK);
         if (!error)
             error = -pthread_atfork(NULL, NULL, wf_os_clock_replay_end);
@@ -75,25 +75,25 @@ int wf_os_clock_replay_begin(void) {
             wf_os_clock_replay_end();
             return error;
         }
-        is_prepared = true;
+        clock_is_prepared = true;
     }
-    wf_store_relaxed(&counter_ns, FIRST_MOMENT_NS);
-    wf_store_relaxed(&mode, CLOCK_VIRTUAL); /* a plain thread that reads it meanwhile has no order to rely on */
+    wf_store_relaxed(&clock_counter_ns, FIRST_MOMENT_NS);
+    wf_store_relaxed(&clock_mode, CLOCK_VIRTUAL); /* a plain thread that reads it meanwhile has no order to rely on */
     return 0;
 }
 
 void wf_os_clock_replay_end(void) {
-    wf_store_release(&mode, CLOCK_REAL); /* pairs with the next wf_os_clock_replay_begin */
+    wf_store_release(&clock_mode, CLOCK_REAL); /* pairs with the next wf_os_clock_replay_begin */
 }
 
 void wf_os_clock_jump(int64_t moment_ns) {
-    int64_t now = wf_load_relaxed(&counter_ns);
-    while (is_virtual() && now < moment_ns && !wf_cas_relaxed(&counter_ns, &now, moment_ns))
+    int64_t now = wf_load_relaxed(&clock_counter_ns);
+    while (clock_is_virtual() && now < moment_ns && !wf_cas_relaxed(&clock_counter_ns, &now, moment_ns))
         continue;
 }
 
 int64_t wf_os_clock_lag(void) {
-    return is_virtual() ? read_clock(CLOCK_MONOTONIC) - wf_load_relaxed(&counter_ns) : WF_NO_LAG;
+    return clock_is_virtual() ? read_clock(CLOCK_MONOTONIC) - wf_load_relaxed(&clock_counter_ns) : WF_NO_LAG;
 }
 
 int64_t wf_os_clock_to_real(int64_t deadline_ns, int64_t lag) {

@@ -27,15 +27,20 @@ int wf_os_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t deadline
     int64_t real_ns = wf_os_clock_to_real(deadline_ns, lag);
     struct timespec deadline = {.tv_sec = real_ns / 1000000000, .tv_nsec = real_ns % 1000000000};
     struct timespec *limit = is_limited ? &deadline : NULL;
+    int kept = errno; /* the caller's: a lock that was contended must not show in it */
     long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, limit, NULL, FUTEX_BITSET_MATCH_ANY);
-    if (result == 0 || errno == EAGAIN)
+    int error = errno;
+    errno = kept;
+    if (result == 0 || error == EAGAIN)
         return 0;
-    if (errno != ETIMEDOUT)
+    if (error != ETIMEDOUT)
         return -EINTR;
     wf_os_clock_catch_up(lag);
     return -ETIMEDOUT;
 }
 
 void wf_os_futex_wake(_Atomic uint32_t *word, int count) {
+    int kept = errno;
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+    errno = kept;
 }

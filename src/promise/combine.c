@@ -148,8 +148,8 @@ static void combine_finish(struct combine *combine, const struct wf_settled *how
 
 /* All results are there. The promise that gets them holds the block. */
 static struct wf_settled combine_result(struct combine *combine) {
-    struct wf_settled how = wf_settled_value(combine->kind == COMBINE_ALL ? (void *)combine->values
-                                                                          : (void *)combine->outcomes);
+    struct wf_settled how =
+        wf_settled_value(combine->kind == COMBINE_ALL ? (void *)combine->values : (void *)combine->outcomes);
     if (combine->kind == COMBINE_ANY) {
         how.outcome.state = WEFT_PROMISE_REJECTED;
         how.outcome.error = -ENOENT;

@@ -64,8 +64,7 @@ void weft_promise_unref(weft_promise *promise) {
         return;
     if (wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING)
         promise_abandon(promise);
-    if (promise->outcome.state == WEFT_PROMISE_REJECTED && !promise->is_quiet &&
-        !wf_load_relaxed(&promise->is_handled))
+    if (promise->outcome.state == WEFT_PROMISE_REJECTED && !promise->is_quiet && !wf_load_relaxed(&promise->is_handled))
         promise_report(promise);
     wf_owned_unref(promise->owned);
     wf_os_free(promise);
@@ -81,7 +80,7 @@ static void promise_abandon(weft_promise *promise) {
     struct wf_settlement settlement = {0};
     struct wf_settled how = wf_settled_error(-EPIPE, "nobody was left to settle the promise");
     how.is_quiet = true;
-    wf_lock_take(&promise->lock); /* whoever had the last reference but one may still be dropping it */
+    wf_lock_take(&promise->lock); /* somebody without a reference, whom we are looking for, may be coming or going */
     for (struct wf_waiter *waiter = promise->waiters; waiter;
          waiter = waiter->next == promise->waiters ? NULL : waiter->next)
         if (!waiter->wait->fire)
@@ -263,11 +262,6 @@ static bool promise_case_attempt(weft_case *entry, struct wf_waiter **wakes) {
     return true;
 }
 
-static void promise_case_prepare(weft_case *entry, struct wf_waiter *node) {
-    (void)entry;
-    (void)node;
-}
-
 static void promise_case_finish(weft_case *entry, struct wf_waiter *node) {
     (void)node;
     promise_see(entry->object, entry->value);
@@ -277,7 +271,6 @@ static const struct wf_case_kind promise_kind = {
     .name = "promise",
     .begin = promise_case_begin,
     .attempt = promise_case_attempt,
-    .prepare = promise_case_prepare,
     .finish = promise_case_finish,
 };
 

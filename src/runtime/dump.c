@@ -59,6 +59,7 @@ struct wf_picture {
     struct block *first;
     struct block *last;
     uint32_t runtime;
+    uint32_t records; /* how many there were: plain threads spawn meanwhile, but nobody waits for what they spawn */
     uint64_t count;
     uint64_t left_out;
     int64_t now;
@@ -86,7 +87,7 @@ static void *take_for_thread(void *opaque);
 static void add_fiber(struct wf_picture *picture, struct wf_fibers *fibers, struct wf_fiber *fiber);
 static void describe_wait(struct wf_picture *picture, struct wf_fibers *fibers, struct wf_fiber *fiber,
                           struct entry *entry);
-static weft_fiber joined_fiber(struct wf_fibers *fibers, const void *lock);
+static weft_fiber joined_fiber(struct wf_picture *picture, struct wf_fibers *fibers, const void *lock);
 static void capture_here(void *opaque);
 static struct entry *entry_add(struct wf_picture *picture, const struct entry *head, const struct frames *frames);
 static size_t entry_size(const struct entry *entry);
@@ -145,9 +146,9 @@ WF_NOINLINE struct wf_picture *wf_picture_take(struct wf_fibers *fibers, const s
     picture->runtime = fibers->runtime;
     picture->now = wf_os_now();
     wf_lock_take(&fibers->records_lock);
-    uint32_t end = fibers->next_index;
+    picture->records = fibers->next_index;
     wf_lock_drop(&fibers->records_lock);
-    for (uint32_t i = 0; i < end; i++) {
+    for (uint32_t i = 0; i < picture->records; i++) {
         struct wf_fiber *fiber = wf_record_at(fibers, i);
         if (fiber != except && wf_load_relaxed(&fiber->task.state) != WF_FIBER_FREE)
             add_fiber(picture, fibers, fiber);
@@ -189,14 +190,14 @@ static void describe_wait(struct wf_picture *picture, struct wf_fibers *fibers, 
     entry->object = wait->object;
     entry->waits_ns = picture->now > wait->since ? picture->now - wait->since : 0;
     if (wait->object && strcmp(wait->reason, "join") == 0)
-        entry->joined = joined_fiber(fibers, wait->object);
+        entry->joined = joined_fiber(picture, fibers, wait->object);
 }
 
 /* WEFT_NO_FIBER when it is one of another runtime. */
-static weft_fiber joined_fiber(struct wf_fibers *fibers, const void *lock) {
+static weft_fiber joined_fiber(struct wf_picture *picture, struct wf_fibers *fibers, const void *lock) {
     const struct wf_fiber *fiber = (const void *)((const char *)lock - offsetof(struct wf_fiber, lock));
     uint32_t index = fiber->index;
-    bool is_ours = index < fibers->next_index && wf_record_at(fibers, index) == fiber;
+    bool is_ours = index < picture->records && wf_record_at(fibers, index) == fiber;
     return is_ours ? wf_fiber_id(fibers, fiber) : WEFT_NO_FIBER;
 }
 

@@ -29,7 +29,7 @@ int wf_options_resolve(const weft_options *given, weft_options *out) {
     if (read_environment("WEFT_WORKERS", 1, WEFT_WORKERS_MAX, &workers) != 0 ||
         read_environment("WEFT_STACK_SIZE", STACK_MIN, WF_STACK_MAX, &stack_size) != 0 ||
         read_environment("WEFT_MAX_FIBERS", 2, most, &max_fibers) != 0 ||
-        read_environment("WEFT_SEED", 1, UINT64_MAX, &replay_seed) != 0)
+        read_environment("WEFT_SEED", 1, UINT64_MAX - 1, &replay_seed) != 0)
         return -EINVAL;
     if (workers == 0) {
         int processors = wf_os_processors();

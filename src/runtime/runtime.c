@@ -19,6 +19,7 @@
 #include "os/memory.h"
 #include "os/report.h"
 #include "os/signal.h"
+#include "sync/timer.h"
 #include "wait/join.h"
 #include "wait/wait.h"
 
@@ -116,6 +117,7 @@ static void runtime_stop(weft_runtime *runtime) {
     struct wf_fibers *fibers = &runtime->fibers;
     if (wf_fibers_alive(fibers) > 0) /* abandoned, or spawned by a thread at the last moment */
         wf_join_abandon(fibers);
+    wf_timer_table_abandon(fibers);
     wf_runtimes_close(fibers);
     if (wf_fibers_alive(fibers) > 0) {
         wf_join_abandon(fibers); /* again: those who were inside may have left callbacks for the end of a fiber */
@@ -123,6 +125,7 @@ static void runtime_stop(weft_runtime *runtime) {
     }
     if (runtime->handles_faults)
         wf_os_faults_remove(fibers->fault_panics);
+    wf_timer_table_term(fibers);
     wf_fibers_term(fibers);
     wf_runtimes_remove(fibers);
 }

@@ -196,6 +196,8 @@ void wf_world_resume(struct wf_worker *worker);
 /* Sleeping (sched/sleep.c). */
 void wf_worker_sleep(struct wf_worker *worker);
 void wf_worker_cover_timers(struct wf_worker *worker);
+/* Any thread: a timer was armed in another processor than the caller's: see to it that somebody wakes for it. */
+void wf_engine_timers_changed_any(struct wf_engine *engine);
 
 /* Replay (sched/replay.c). start: before the engine runs; it has one worker and the clock is virtual. */
 void wf_replay_start(struct wf_engine *engine);

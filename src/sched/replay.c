@@ -27,17 +27,17 @@
 #include "sched/engine.h"
 
 /* 4: as in the normal loop. 10 ms: so often a worker that sleeps for real looks whether the other threads are gone. */
-enum { TURNS = 4, COMPANY_NS = 10 * 1000 * 1000 };
+enum { REPLAY_TURNS = 4, COMPANY_NS = 10 * 1000 * 1000 };
 #ifdef WF_TSAN
-enum { OWN_THREADS = 2 }; /* the sanitizer has one of its own */
+enum { REPLAY_THREADS = 2 }; /* the sanitizer has one of its own */
 #else
-enum { OWN_THREADS = 1 };
+enum { REPLAY_THREADS = 1 };
 #endif
 
-static void refill(struct wf_processor *processor, enum wf_lane lane);
-static struct wf_task *pick_from(struct wf_processor *processor, enum wf_lane lane);
-static struct wf_task *pick_normal(struct wf_processor *processor);
-static uint32_t choose(struct wf_processor *processor, enum wf_lane lane, uint32_t count);
+static void replay_refill(struct wf_processor *processor, enum wf_lane lane);
+static struct wf_task *replay_pick(struct wf_processor *processor, enum wf_lane lane);
+static struct wf_task *replay_pick_normal(struct wf_processor *processor);
+static uint32_t replay_choose(struct wf_processor *processor, enum wf_lane lane, uint32_t count);
 static struct wf_task *take_from_ring(struct wf_ring *ring, uint32_t place);
 static struct wf_task *take_from_chain(struct wf_chain *chain, uint32_t place);
 
@@ -49,30 +49,30 @@ void wf_replay_start(struct wf_engine *engine) {
 
 struct wf_task *wf_replay_pick_owner(struct wf_processor *processor) {
     for (int lane = 0; lane < WF_LANES; lane++)
-        refill(processor, (enum wf_lane)lane);
+        replay_refill(processor, (enum wf_lane)lane);
     wf_mailbox_take_owner(&processor->mailbox, &processor->pinned);
-    struct wf_task *task = pick_from(processor, WF_LANE_HIGH);
+    struct wf_task *task = replay_pick(processor, WF_LANE_HIGH);
     if (!task)
-        task = pick_normal(processor);
-    return task ? task : pick_from(processor, WF_LANE_LOW);
+        task = replay_pick_normal(processor);
+    return task ? task : replay_pick(processor, WF_LANE_LOW);
 }
 
 /* What the loop does before it picks: the turn of a lane that higher ones might never let through, or nothing. */
 struct wf_task *wf_replay_serve_owner(struct wf_processor *processor) {
-    switch (processor->rounds++ % TURNS) {
+    switch (processor->rounds++ % REPLAY_TURNS) {
     case 0:
-        refill(processor, WF_LANE_LOW);
-        return pick_from(processor, WF_LANE_LOW);
+        replay_refill(processor, WF_LANE_LOW);
+        return replay_pick(processor, WF_LANE_LOW);
     case 1:
-        refill(processor, WF_LANE_NORMAL);
-        return pick_normal(processor);
+        replay_refill(processor, WF_LANE_NORMAL);
+        return replay_pick_normal(processor);
     default:
         return NULL;
     }
 }
 
 /* What came from outside or overflowed, as far as there is room. */
-static void refill(struct wf_processor *processor, enum wf_lane lane) {
+static void replay_refill(struct wf_processor *processor, enum wf_lane lane) {
     struct wf_inject *inject = &processor->engine->inject[lane];
     struct wf_ring *ring = &processor->lanes[lane];
     if (wf_inject_is_empty_any(inject))
@@ -86,27 +86,27 @@ static void refill(struct wf_processor *processor, enum wf_lane lane) {
     }
 }
 
-static struct wf_task *pick_from(struct wf_processor *processor, enum wf_lane lane) {
+static struct wf_task *replay_pick(struct wf_processor *processor, enum wf_lane lane) {
     struct wf_ring *ring = &processor->lanes[lane];
     uint32_t count = wf_ring_size_any(ring);
-    return count ? take_from_ring(ring, choose(processor, lane, count)) : NULL;
+    return count ? take_from_ring(ring, replay_choose(processor, lane, count)) : NULL;
 }
 
-static struct wf_task *pick_normal(struct wf_processor *processor) {
+static struct wf_task *replay_pick_normal(struct wf_processor *processor) {
     struct wf_ring *ring = &processor->lanes[WF_LANE_NORMAL];
     uint32_t in_ring = wf_ring_size_any(ring);
     uint32_t pinned = (uint32_t)processor->pinned.count;
     uint32_t next = wf_load_relaxed(&processor->next) != NULL;
     if (in_ring + pinned + next == 0)
         return NULL;
-    uint32_t place = choose(processor, WF_LANE_NORMAL, in_ring + pinned + next);
+    uint32_t place = replay_choose(processor, WF_LANE_NORMAL, in_ring + pinned + next);
     if (place < in_ring)
         return take_from_ring(ring, place);
     place -= in_ring;
     return place < pinned ? take_from_chain(&processor->pinned, place) : wf_processor_take_next_owner(processor);
 }
 
-static uint32_t choose(struct wf_processor *processor, enum wf_lane lane, uint32_t count) {
+static uint32_t replay_choose(struct wf_processor *processor, enum wf_lane lane, uint32_t count) {
     struct wf_replay *replay = &processor->engine->replay;
     uint32_t place = wf_rng_below(&processor->rng, count);
     uint64_t words[] = {lane, count, place, (uint64_t)wf_os_now()};
@@ -136,7 +136,7 @@ void wf_replay_poll(struct wf_engine *engine, int64_t limit_ns) {
         return;
     }
     int threads = wf_os_thread_count(); /* an error counts as company */
-    if (threads > 0 && threads <= OWN_THREADS) {
+    if (threads > 0 && threads <= REPLAY_THREADS) {
         wf_os_poll_wait(&engine->poll, 0);
         wf_os_clock_jump(limit_ns);
         return;

@@ -116,8 +116,13 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until) {
 void wf_worker_cover_timers(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     worker->processor->is_uncovered = false;
-    if (engine->count == 1)
-        return;
+    if (engine->count > 1)
+        wf_engine_timers_changed_any(engine);
+}
+
+/* An engine with one worker needs it too: that worker may be polling. If it is not, it looks at its timers again before it
+ * sleeps, and every so many tasks while it does not. */
+void wf_engine_timers_changed_any(struct wf_engine *engine) {
     /* Pairs with the fence of worker_poll, and with itself on another worker: our timers and our leaving the poller are
      * published, now we look at the timers and the limit. */
     wf_fence_seq_cst();

@@ -13,6 +13,11 @@
  * that returns has also waited for a fire in progress: the node may go at once.
  *
  * Lock order: timers, then whatever lock fire takes. So nobody may arm or cancel while holding such a lock.
+ *
+ * An *alarm* is a timer whose expiry means more than one task, and which may be periodic. Under the lock its expirations are
+ * only counted, and a periodic one goes back into the heap, for which there is room since it has just come out. Afterwards,
+ * without the lock, ring is called, which takes what was counted. An alarm may be taken out, moved or expire again between
+ * the two, but its memory must stay until ring has come: wf_alarm_disarm says whether it is still to come.
  */
 #ifndef WF_SCHED_TIMER_H
 #define WF_SCHED_TIMER_H
@@ -38,6 +43,16 @@ struct wf_timer {
     struct wf_task *(*fire)(struct wf_timer *timer);
 };
 
+struct wf_alarm {
+    struct wf_timer timer;                /* first */
+    void (*ring)(struct wf_alarm *alarm); /* constant: on the worker that fired it, at most one call at a time */
+    struct wf_alarm *next_due;            /* of whoever is about to call ring */
+    /* under the lock of timer.home, which changes only while the alarm is outside and by whoever may arm it */
+    int64_t period_ns; /* 0: once */
+    uint64_t expired;  /* expirations that ring has not taken yet */
+    bool is_due;       /* ring is about to be called */
+};
+
 void wf_timers_init(struct wf_timers *timers);
 void wf_timers_term(struct wf_timers *timers);
 
@@ -50,6 +65,16 @@ int wf_timers_arm(struct wf_timers *timers, struct wf_timer *timer, int64_t dead
 bool wf_timers_cancel(struct wf_timer *timer);
 /* Fires whatever is due and appends the tasks to *ready, in order. Returns the number of timers fired. */
 uint32_t wf_timers_fire(struct wf_timers *timers, int64_t now, struct wf_chain *ready);
+
+/* Alarms are armed, moved and disarmed by one at a time. Each of these forgets expirations that were not taken. arm: it is
+ * outside. Returns 0 or, with nothing changed, -ENOMEM. */
+int wf_alarm_arm(struct wf_timers *timers, struct wf_alarm *alarm, int64_t deadline_ns, int64_t period_ns);
+/* True: it was inside, and is inside with the new times. False: it is outside, and nothing was changed. */
+bool wf_alarm_move(struct wf_alarm *alarm, int64_t deadline_ns, int64_t period_ns);
+/* True: there was something to take out or to forget. */
+bool wf_alarm_disarm(struct wf_alarm *alarm, bool *is_due);
+/* For ring, first of all: how often it has expired. */
+uint64_t wf_alarm_take(struct wf_alarm *alarm);
 
 static inline int64_t wf_timers_earliest(struct wf_timers *timers) {
     return wf_load_relaxed(&timers->earliest);

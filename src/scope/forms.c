@@ -22,6 +22,7 @@ struct contest {
     weft_branch *branches;
     int count;
     enum shape shape;
+    bool has_run;            /* every branch has come to its own end */
     _Atomic uint32_t winner; /* index plus one; 0: nobody yet */
     struct runner *runners;
 };
@@ -72,9 +73,7 @@ static int hold_contest(weft_branch *branches, int count, int64_t deadline_ns, e
     uint32_t winner = wf_load_relaxed(&contest.winner);
     if (winner)
         return (int)winner - 1;
-    if (shape == SHAPE_ANY && outcome < 0 && outcome != -ETIMEDOUT && branches[0].status < 0)
-        return branches[0].status;
-    return outcome;
+    return shape == SHAPE_ANY && contest.has_run ? branches[0].status : outcome;
 }
 
 static int contest_body(weft_scope *scope, void *opaque) {
@@ -86,6 +85,7 @@ static int contest_body(weft_scope *scope, void *opaque) {
         if (error)
             return wf_load_relaxed(&contest->winner) ? 0 : error; /* it may be over before all have begun */
     }
+    contest->has_run = weft_scope_wait(scope, WEFT_NEVER) == 0;
     return 0;
 }
 
@@ -103,7 +103,7 @@ static int run_branch(void *opaque) {
     return contest->shape == SHAPE_RACE ? 0 : branch->status < 0 ? branch->status : 0;
 }
 
-struct mapping {
+struct map_run {
     int (*fn)(void *item, void *arg);
     char *items;
     size_t size;
@@ -120,20 +120,20 @@ int weft_map(int (*fn)(void *item, void *arg), void *items, size_t size, size_t 
              weft_time deadline) {
     if (!fn || (!items && count > 0 && size > 0))
         return -EINVAL;
-    struct mapping mapping = {.fn = fn, .items = items, .size = size, .count = count, .arg = arg};
+    struct map_run run = {.fn = fn, .items = items, .size = size, .count = count, .arg = arg};
     weft_stats stats;
     if (parallel == 0 && weft_get_stats(NULL, &stats) == 0)
         parallel = stats.workers;
-    mapping.parallel = parallel ? parallel : 1;
+    run.parallel = parallel ? parallel : 1;
     weft_scope_options options = {.deadline = deadline_option(deadline)};
-    int outcome = weft_scope_run(&options, map_body, &mapping);
+    int outcome = weft_scope_run(&options, map_body, &run);
     return outcome < 0 ? outcome : 0;
 }
 
 static int map_body(weft_scope *scope, void *opaque) {
-    struct mapping *mapping = opaque;
-    for (unsigned i = 0; i < mapping->parallel && i < mapping->count; i++) {
-        int error = weft_scope_go(scope, map_some, mapping);
+    struct map_run *run = opaque;
+    for (unsigned i = 0; i < run->parallel && i < run->count; i++) {
+        int error = weft_scope_go(scope, map_some, run);
         if (error == -ECANCELED)
             return 0; /* a child has failed already, and the scope knows why */
         if (error && i == 0)
@@ -143,12 +143,12 @@ static int map_body(weft_scope *scope, void *opaque) {
 }
 
 static int map_some(void *opaque) {
-    struct mapping *mapping = opaque;
+    struct map_run *run = opaque;
     for (;;) {
-        uint64_t index = wf_fetch_add_relaxed(&mapping->next, 1);
-        if (index >= mapping->count || weft_cancel_reason(NULL, 0) != 0)
+        uint64_t index = wf_fetch_add_relaxed(&run->next, 1);
+        if (index >= run->count || weft_cancel_reason(NULL, 0) != 0)
             return 0;
-        int status = mapping->fn(mapping->items + index * mapping->size, mapping->arg);
+        int status = run->fn(run->items + index * run->size, run->arg);
         if (status < 0)
             return status;
     }

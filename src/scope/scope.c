@@ -2,12 +2,14 @@
  *
  * scope/scope.c - scopes: a region of cancellation, and a count of the children inside it.
  *
- * The opener is inside the region too. A child enters it before its first instruction and leaves it after its last; then it
- * reports. The order of a report matters: the result is noted, then the siblings are cancelled, and only then the child is
- * taken off the count, because from that moment on the opener may close the scope and free it.
+ * The opener is inside the region too. A child enters it before its first instruction and leaves it after its last, and what
+ * it has left open inside is closed before that. Its end is a callback of its record, so a child that never ran, because
+ * there was no stack for it, is reported as well. The order of a report matters: the result is noted, then the siblings are
+ * cancelled, and only then the child is taken off the count, because from that moment on the opener may close the scope and
+ * free it.
  *
- * Children are detached fibers: nobody joins them, the count does. Those that wait in a scope are the opener (amount is
- * WANTS_END) and, with a limit, whoever wants to start the next child (WANTS_ROOM).
+ * Those that wait in a scope are the opener (amount is WANTS_END) and, with a limit, whoever wants to start the next child
+ * (WANTS_ROOM). Whoever was given a turn and cannot use it passes it on.
  *
  * The deadline is a timer whose firing cancels. Locks: timers, then a region's; a scope's own lock is taken with none held.
  */
@@ -50,14 +52,19 @@ struct child {
     void *arg;
     uint64_t index;
     int status;
+    struct wf_wait end; /* of its fiber */
+    struct wf_waiter end_node;
 };
 
-static struct wf_task *deadline_fire(struct wf_timer *timer);
+static struct wf_task *scope_expire(struct wf_timer *timer);
 static void close_left_open(struct wf_leaver *leaver);
+static void close_inside(weft_scope *scope);
 static int scope_end(weft_scope *scope);
 static int take_place(weft_scope *scope, uint64_t *index);
 static int keep_room_locked(weft_scope *scope);
 static void *child_main(void *opaque);
+static void child_watch(struct child *child, weft_fiber id);
+static void child_ended(struct wf_wait *wait);
 static void child_report(struct child *child);
 static void leave_place(weft_scope *scope);
 static struct wf_waiter *take_next_locked(weft_scope *scope);
@@ -83,7 +90,7 @@ int weft_scope_open(weft_scope **out, const weft_scope_options *options) {
         if (options->deadline && options->deadline < scope->cancel.deadline) {
             struct wf_processor *processor = wf_worker_self()->base.processor;
             scope->cancel.deadline = options->deadline;
-            scope->timer.fire = deadline_fire;
+            scope->timer.fire = scope_expire;
             error = wf_timers_arm(&processor->timers, &scope->timer, options->deadline);
             if (error) {
                 wf_cancel_term(&scope->cancel);
@@ -102,7 +109,7 @@ int weft_scope_open(weft_scope **out, const weft_scope_options *options) {
 }
 
 /* Under the lock of the timers. */
-static struct wf_task *deadline_fire(struct wf_timer *timer) {
+static struct wf_task *scope_expire(struct wf_timer *timer) {
     weft_scope *scope = WF_CONTAINER(timer, weft_scope, timer);
     wf_cancel_fire(&scope->cancel, -ETIMEDOUT, "the deadline of the scope has passed");
     return NULL;
@@ -132,7 +139,7 @@ static int scope_end(weft_scope *scope) {
     wf_lock_take(&scope->lock);
     if (scope->alive > 0) {
         struct wf_waiter self = {.amount = WANTS_END};
-        wf_wait_surely_locked(&self, &scope->lock, &scope->waiters, "end of a scope");
+        wf_wait_surely_locked(&self, &scope->lock, &scope->waiters, "end of a scope", false);
     } else {
         wf_lock_drop(&scope->lock);
     }
@@ -168,14 +175,26 @@ int weft_scope_run(const weft_scope_options *options, int (*body)(weft_scope *sc
         return error;
     char message[160];
     int panicked = weft_try(call_body, &call, message, sizeof message);
-    if (panicked)
+    if (panicked) {
         wf_cancel_fire(&call.scope->cancel, -EOWNERDEAD, message);
-    else if (call.status < 0)
+        close_inside(call.scope);
+    } else if (call.status < 0) {
         wf_cancel_fire(&call.scope->cancel, call.status, "the body of the scope failed");
+    }
     error = weft_scope_close(call.scope);
     if (panicked)
         weft_panic("%s", message);
     return error ? error : call.status;
+}
+
+/* Scopes inside this one that the calling fiber opened, and whose closing it will not come to any more. */
+static void close_inside(weft_scope *scope) {
+    struct wf_stack *stack = wf_fiber_stack(wf_fiber_self());
+    while (stack->cancel != &scope->cancel) {
+        weft_scope *inner = WF_CONTAINER(stack->cancel, weft_scope, cancel);
+        wf_cancel_fire(&inner->cancel, -ECANCELED, "its opener has ended");
+        weft_scope_close(inner);
+    }
 }
 
 int weft_scope_go(weft_scope *scope, int (*fn)(void *arg), void *arg) {
@@ -190,9 +209,12 @@ int weft_scope_go(weft_scope *scope, int (*fn)(void *arg), void *arg) {
     *child = (struct child){.scope = scope, .fn = fn, .arg = arg};
     int error = take_place(scope, &child->index);
     if (!error) {
-        error = weft_go(child_main, child);
-        if (!error)
+        weft_fiber id;
+        error = weft_spawn(&id, child_main, child);
+        if (!error) {
+            child_watch(child, id);
             return 0;
+        }
         leave_place(scope);
     }
     wf_os_free(child);
@@ -201,7 +223,8 @@ int weft_scope_go(weft_scope *scope, int (*fn)(void *arg), void *arg) {
 
 /* Counts one more child in, when there is room for it. */
 static int take_place(weft_scope *scope, uint64_t *index) {
-    for (bool was_called = false;; was_called = true) {
+    bool was_called = false;
+    for (;; was_called = true) {
         wf_lock_take(&scope->lock);
         if (wf_cancel_is_fired(&scope->cancel)) {
             struct wf_waiter *wake = was_called ? take_next_locked(scope) : NULL; /* our turn is the next one's */
@@ -217,12 +240,17 @@ static int take_place(weft_scope *scope, uint64_t *index) {
         if (error)
             return error;
     }
+    struct wf_waiter *wake = NULL;
     int error = scope->keeps_results ? keep_room_locked(scope) : 0;
     if (!error) {
         scope->alive++;
         *index = scope->started++;
+    } else if (was_called) {
+        wake = take_next_locked(scope);
     }
     wf_lock_drop(&scope->lock);
+    if (wake)
+        wf_wait_wake(wake);
     return error;
 }
 
@@ -258,9 +286,37 @@ static void *child_main(void *opaque) {
     } else if (attempt.is_exit) {
         child->status = (int)(intptr_t)attempt.result;
     }
+    close_inside(child->scope);
     wf_cancel_leave(&member);
-    child_report(child);
     return NULL;
+}
+
+/* Reports when the fiber has ended, which may be before it could be watched. */
+static void child_watch(struct child *child, weft_fiber id) {
+    struct wf_fibers *fibers = wf_worker_self()->fibers;
+    struct wf_fiber *fiber = wf_record_lock(fibers, id);
+    if (fiber && wf_load_relaxed(&fiber->task.state) != WF_FIBER_ENDED) {
+        wf_wait_begin_callback(&child->end, &child->end_node, child_ended);
+        wf_wait_link_locked(&child->end_node, &fiber->lock, &fiber->waiters);
+        wf_lock_drop(&fiber->lock);
+        return;
+    }
+    if (fiber) { /* else the child has let somebody join it */
+        wf_context_acquire(fiber);
+        if (fiber->parent & WF_FLAG_NO_STACK)
+            child->status = -ENOMEM;
+        wf_record_count_freed(fibers);
+        wf_record_free_locked(fibers, fiber);
+    }
+    child_report(child);
+}
+
+/* On the stack of the fiber that ends; without one when it never ran; or when its runtime drops it. */
+static void child_ended(struct wf_wait *wait) {
+    struct child *child = WF_CONTAINER(wait, struct child, end);
+    if (child->end_node.status)
+        child->status = child->end_node.status;
+    child_report(child);
 }
 
 static void child_report(struct child *child) {

@@ -94,7 +94,7 @@ int64_t weft_semaphore_permits(weft_semaphore *semaphore) {
     return semaphore ? wf_load_relaxed(&((struct wf_counter *)semaphore)->count) : 0;
 }
 
-static bool case_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter ***queue) {
+static bool semaphore_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter ***queue) {
     struct wf_counter *semaphore = entry->object;
     if (!semaphore) {
         entry->status = -EINVAL;
@@ -105,7 +105,7 @@ static bool case_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter
     return true;
 }
 
-static bool case_attempt(weft_case *entry, struct wf_waiter **wakes) {
+static bool semaphore_attempt(weft_case *entry, struct wf_waiter **wakes) {
     (void)wakes;
     bool is_taken = take_locked(entry->object, 1);
     if (is_taken)
@@ -113,29 +113,29 @@ static bool case_attempt(weft_case *entry, struct wf_waiter **wakes) {
     return is_taken;
 }
 
-static void case_prepare(weft_case *entry, struct wf_waiter *node) {
+static void semaphore_prepare(weft_case *entry, struct wf_waiter *node) {
     (void)entry;
     node->amount = 1;
 }
 
-static void case_finish(weft_case *entry, struct wf_waiter *node) {
+static void semaphore_finish(weft_case *entry, struct wf_waiter *node) {
     entry->status = node->status;
     wf_context_acquire(entry->object);
 }
 
 /* A case that was not chosen has stood in the queue, perhaps in somebody's way. */
-static void case_end(weft_case *entry) {
+static void semaphore_end(weft_case *entry) {
     if (entry->object)
         give_way(entry->object);
 }
 
 static const struct wf_case_kind semaphore_kind = {
     .name = "semaphore",
-    .begin = case_begin,
-    .attempt = case_attempt,
-    .prepare = case_prepare,
-    .finish = case_finish,
-    .end = case_end,
+    .begin = semaphore_begin,
+    .attempt = semaphore_attempt,
+    .prepare = semaphore_prepare,
+    .finish = semaphore_finish,
+    .end = semaphore_end,
 };
 
 weft_case weft_on_semaphore(weft_semaphore *semaphore) {

@@ -2,17 +2,24 @@
  *
  * sync/mutex.c - the mutex: one word for the quick way, a queue for the rest.
  *
- *     word: 0 free | LOCKED | LOCKED + WAITERS
+ *     LOCKED    somebody holds it
+ *     WAITERS   somebody may be in the queue
+ *     WOKEN     the first of the queue has been sent to compete for it, and is on its way
+ *     INSISTS   the first of the queue has competed and lost: the next unlock makes it the holder
  *
  * Free to locked and back is one compare and swap each. Who finds it locked spins a little if the holder may be running on
- * another worker, then sets WAITERS under the queue's lock and waits. An unlock that finds WAITERS takes the first one out of
- * the queue and leaves the word locked: the mutex is its now. So nobody overtakes the queue, and WAITERS is set whenever
- * somebody is in it (it may be set while the queue is empty, when those who waited have given up).
+ * another worker, then sets WAITERS under the queue's lock and waits. An unlock with waiters frees the mutex and sends the
+ * first of them to compete with whoever comes meanwhile; one at a time (WOKEN). If it loses, it goes back to the front of the
+ * queue and insists. So a busy holder goes on without a switch for every section, and a waiter is passed over once at most.
+ *
+ * Only whoever holds the mutex frees it, so while LOCKED is set nobody but those with the queue's lock changes the word.
+ * A wake cannot be lost: the one that was woken either takes the mutex or finds it locked, under the queue's lock, and then
+ * its holder has the unlock still before it, which looks at the queue.
  *
  * Ranks: the ranked mutexes that a fiber or thread holds are a list, newest first, through outer.
  *
- * Rejected: waking the first waiter to compete with newcomers. It is faster when critical sections are short and workers
- * many, but a waiter then needs a count of its defeats to be safe from starving.
+ * Rejected: always handing over to the first. Strictly fair, but once there is a queue every section costs a switch: half the
+ * throughput and less. Counting time until a waiter insists, which needs the clock.
  */
 #include <errno.h>
 
@@ -21,7 +28,10 @@
 #include "os/report.h"
 #include "sync/sync.h"
 
-enum { WF_MUTEX_LOCKED = 1, WF_MUTEX_WAITERS = 2 };
+enum { LOCKED = 1, WAITERS = 2, WOKEN = 4, INSISTS = 8 };
+
+/* What a waiter is told. */
+enum { HANDED = 0, COMPETE = 1 };
 
 /* 60: some 200 ns, the length of a short critical section; a park and its wake cost about that. */
 enum { SPINS = 60 };
@@ -33,7 +43,8 @@ enum { CHECKS_OWNER = 0 };
 #endif
 
 static int mutex_lock_slow(struct wf_mutex *mutex, int64_t deadline_ns, bool is_sure);
-static bool mutex_spin(struct wf_mutex *mutex);
+static bool set_waiting_locked(struct wf_mutex *mutex, uint32_t mine);
+static bool mutex_spin(struct wf_mutex *mutex, uint32_t mine);
 static void mutex_unlock_slow(struct wf_mutex *mutex);
 static void note_locked(struct wf_mutex *mutex);
 static void note_unlock(struct wf_mutex *mutex);
@@ -66,7 +77,7 @@ int weft_mutex_lock(weft_mutex *public_mutex, weft_time deadline) {
     if (WF_UNLIKELY(is_checked(mutex)))
         check_order(mutex);
     uint32_t word = 0;
-    if (WF_UNLIKELY(!wf_cas_acquire(&mutex->word, &word, WF_MUTEX_LOCKED))) { /* pairs with the release of an unlock */
+    if (WF_UNLIKELY(!wf_cas_acquire(&mutex->word, &word, LOCKED))) { /* pairs with the release of an unlock */
         error = mutex_lock_slow(mutex, deadline, false);
         if (error)
             return error;
@@ -79,7 +90,7 @@ int weft_mutex_lock(weft_mutex *public_mutex, weft_time deadline) {
 
 void wf_mutex_lock_surely(struct wf_mutex *mutex) {
     uint32_t word = 0;
-    if (!wf_cas_acquire(&mutex->word, &word, WF_MUTEX_LOCKED))
+    if (!wf_cas_acquire(&mutex->word, &word, LOCKED))
         mutex_lock_slow(mutex, WEFT_NEVER, true);
     wf_context_acquire(mutex);
     if (is_checked(mutex))
@@ -87,39 +98,50 @@ void wf_mutex_lock_surely(struct wf_mutex *mutex) {
 }
 
 static WF_NOINLINE int mutex_lock_slow(struct wf_mutex *mutex, int64_t deadline_ns, bool is_sure) {
-    if (mutex_spin(mutex))
-        return 0;
-    wf_lock_take(&mutex->lock);
-    uint32_t word = wf_load_relaxed(&mutex->word);
-    for (;;) {
-        uint32_t wanted = word & WF_MUTEX_LOCKED ? word | WF_MUTEX_WAITERS : word | WF_MUTEX_LOCKED;
-        if (wf_cas_acquire(&mutex->word, &word, wanted))
-            break;
+    struct wf_waiter self = {.amount = 0};
+    int status = COMPETE;
+    for (uint32_t mine = 0; status == COMPETE; mine = WOKEN) { /* mine: the bit that is to go once we have competed */
+        if (mutex_spin(mutex, mine))
+            return 0;
+        wf_lock_take(&mutex->lock);
+        if (!set_waiting_locked(mutex, mine)) {
+            wf_lock_drop(&mutex->lock);
+            return 0;
+        }
+        WF_POINT("mutex.before_wait");
+        if (is_sure)
+            status = wf_wait_surely_locked(&self, &mutex->lock, &mutex->waiters, "mutex", mine != 0);
+        else if (mine)
+            status = wf_wait_first_locked(&self, &mutex->lock, &mutex->waiters, deadline_ns, "mutex");
+        else
+            status = wf_wait_locked(&self, &mutex->lock, &mutex->waiters, deadline_ns, "mutex");
+        if (status < 0)
+            return status;
     }
-    if (!(word & WF_MUTEX_LOCKED)) {
-        wf_lock_drop(&mutex->lock);
-        return 0;
-    }
-    WF_POINT("mutex.before_wait");
-    struct wf_waiter self;
-    if (!is_sure)
-        return wf_wait_locked(&self, &mutex->lock, &mutex->waiters, deadline_ns, "mutex");
-    wf_wait_surely_locked(&self, &mutex->lock, &mutex->waiters, "mutex");
     return 0;
 }
 
-/* Only where the holder can be running meanwhile, and nobody queues. */
-static bool mutex_spin(struct wf_mutex *mutex) {
+/* Says in the word that we wait, and insist if we have lost once; false when it was free, and is ours now. */
+static bool set_waiting_locked(struct wf_mutex *mutex, uint32_t mine) {
+    uint32_t word = wf_load_relaxed(&mutex->word);
+    for (;;) {
+        bool is_locked = word & LOCKED;
+        uint32_t wanted = (word & ~mine) | (is_locked ? WAITERS | (mine ? INSISTS : 0) : LOCKED);
+        if (wf_cas_acquire(&mutex->word, &word, wanted)) /* pairs with the release of an unlock */
+            return is_locked;
+    }
+}
+
+/* Tries as long as it makes sense: once where the holder cannot be running meanwhile. */
+static bool mutex_spin(struct wf_mutex *mutex, uint32_t mine) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    if (worker && worker->fibers->engine.count == 1)
-        return false;
-    for (int i = 0; i < SPINS; i++) {
+    int spins = worker && worker->fibers->engine.count == 1 ? 1 : SPINS;
+    for (int i = 0; i < spins; i++) {
         uint32_t word = wf_load_relaxed(&mutex->word);
-        if (word & WF_MUTEX_WAITERS)
-            return false;
-        if (word == 0 && wf_cas_acquire(&mutex->word, &word, WF_MUTEX_LOCKED))
+        if (!(word & LOCKED) && wf_cas_acquire(&mutex->word, &word, (word & ~mine) | LOCKED))
             return true;
-        wf_relax();
+        if (i + 1 < spins)
+            wf_relax();
     }
     return false;
 }
@@ -131,27 +153,40 @@ void weft_mutex_unlock(weft_mutex *public_mutex) {
     if (WF_UNLIKELY(is_checked(mutex)))
         note_unlock(mutex);
     wf_context_release(mutex);
-    uint32_t word = WF_MUTEX_LOCKED;
-    if (WF_UNLIKELY(!wf_cas_release(&mutex->word, &word, 0))) /* pairs with the acquire of a lock */
-        mutex_unlock_slow(mutex);
+    uint32_t word = LOCKED;
+    while (WF_UNLIKELY(!wf_cas_release(&mutex->word, &word, word & ~LOCKED))) { /* pairs with the acquire of a lock */
+        if ((word & (LOCKED | WOKEN | INSISTS)) != (LOCKED | WOKEN)) {
+            mutex_unlock_slow(mutex);
+            return;
+        }
+    }
 }
 
+/* Nobody is on its way to take it, or the first in the queue insists. */
 static WF_NOINLINE void mutex_unlock_slow(struct wf_mutex *mutex) {
     wf_lock_take(&mutex->lock);
-    if (!(wf_load_relaxed(&mutex->word) & WF_MUTEX_LOCKED))
+    uint32_t word = wf_load_relaxed(&mutex->word);
+    if (!(word & LOCKED))
         wf_fatal("a mutex was unlocked that is not locked");
-    struct wf_waiter *next = wf_wait_take_first_locked(&mutex->waiters);
-    if (next)
-        next->status = 0;
-    /* Others can change the word under the queue's lock only, since it is locked. */
-    wf_store_release(&mutex->word, (next ? WF_MUTEX_LOCKED : 0) | (mutex->waiters ? WF_MUTEX_WAITERS : 0));
+    struct wf_waiter *next = NULL;
+    uint32_t kept = word & WOKEN;
+    if ((word & INSISTS) || !(word & WOKEN))
+        next = wf_wait_take_first_locked(&mutex->waiters);
+    if (next && (word & INSISTS)) {
+        next->status = HANDED;
+        kept |= LOCKED;
+    } else if (next) {
+        next->status = COMPETE;
+        kept |= WOKEN;
+    }
+    wf_store_release(&mutex->word, kept | (mutex->waiters ? WAITERS : 0));
     wf_lock_drop(&mutex->lock);
     if (next)
-        wf_wait_wake(next); /* the mutex is the next one's, and may be gone */
+        wf_wait_wake(next); /* the mutex may be gone by now */
 }
 
 static void check_order(const struct wf_mutex *mutex) {
-    if (wf_load_relaxed(&mutex->owner) == self_as_owner() && wf_load_relaxed(&mutex->word) & WF_MUTEX_LOCKED)
+    if (wf_load_relaxed(&mutex->owner) == self_as_owner() && wf_load_relaxed(&mutex->word) & LOCKED)
         wf_fatal("a mutex was locked by the one that holds it");
     struct wf_mutex *newest = *held_list();
     if (mutex->rank && newest && newest->rank >= mutex->rank)

@@ -2,7 +2,7 @@
  *
  * sync/once.c - something that is done once.
  *
- *     NEW --first caller--> BUSY --returned--> DONE          BUSY --panicked--> NEW (the first that waits tries next)
+ *     NEW --first caller--> BUSY --returned--> DONE          BUSY --panicked, exited--> NEW (who waited tries next)
  *
  * DONE is read without a lock; everything else is under it. A caller that waits while it is BUSY is told to look again.
  */
@@ -46,15 +46,19 @@ done:
 }
 
 static int once_run(struct wf_once *once, void (*fn)(void *arg), void *arg) {
-    char message[160];
-    int error = weft_try(fn, arg, message, sizeof message);
+    struct wf_fiber *fiber = wf_fiber_self();
+    struct wf_try attempt = {.is_exit = false}; /* a plain thread cannot exit as a fiber does */
+    int error = fiber ? wf_try_call(&attempt, &wf_fiber_stack(fiber)->trying, fn, arg)
+                      : weft_try(fn, arg, attempt.message, sizeof attempt.message);
     wf_context_release(once);
     wf_lock_take(&once->lock);
-    wf_store_release(&once->state, error ? ONCE_NEW : ONCE_DONE);
+    wf_store_release(&once->state, error || attempt.is_exit ? ONCE_NEW : ONCE_DONE);
     struct wf_waiter *wakes = wf_wait_take_all_locked(&once->waiters, 0, NULL);
     wf_lock_drop(&once->lock);
     wf_wait_wake_chain(wakes);
+    if (attempt.is_exit)
+        weft_exit(attempt.result);
     if (error)
-        weft_panic("%s", message);
+        weft_panic("%s", attempt.message);
     return 0;
 }

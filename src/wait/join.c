@@ -34,9 +34,10 @@ int weft_join(weft_fiber id, void **result, weft_time deadline) {
     } else if ((status = join_refusal_locked(fibers, fiber)) != 0) {
         wf_lock_drop(&fiber->lock);
     } else {
-        struct wf_waiter waiter = {.amount = WF_JOIN_WAITS};
+        struct wf_waiter waiter;
+        waiter.value = &waiter; /* no fiber's result */
         status = wf_wait_locked(&waiter, &fiber->lock, &fiber->waiters, deadline, "join");
-        if (waiter.amount == WF_JOIN_ENDED) {
+        if (WF_LIKELY(waiter.value != &waiter && status != -ECANCELED)) {
             wf_context_acquire(fiber);
             if (result)
                 *result = waiter.value;
@@ -75,10 +76,7 @@ static int take_ended_locked(struct wf_fibers *fibers, struct wf_fiber *fiber, v
 }
 
 struct wf_waiter *wf_join_take(struct wf_fiber *fiber, void *result, int error) {
-    struct wf_waiter *first = wf_wait_take_all_locked(&fiber->waiters, error, result);
-    for (struct wf_waiter *waiter = first; waiter; waiter = waiter->next)
-        waiter->amount = WF_JOIN_ENDED;
-    return first;
+    return wf_wait_take_all_locked(&fiber->waiters, error, result);
 }
 
 void wf_join_tell(struct wf_waiter *taken) {
@@ -97,11 +95,11 @@ void wf_join_abandon(struct wf_fibers *fibers) {
 
 /* As a case of select. The low bit of object: the result was taken, and the record goes with the end of the select, because
  * freeing it drops its lock. */
-static struct wf_fibers *case_fibers(const weft_case *entry) {
+static struct wf_fibers *end_case_fibers(const weft_case *entry) {
     return (struct wf_fibers *)((uintptr_t)entry->object & ~(uintptr_t)1);
 }
 
-static bool case_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter ***queue) {
+static bool end_case_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter ***queue) {
     weft_fiber id = {entry->id};
     struct wf_fibers *fibers = wf_runtimes_enter(id);
     struct wf_fiber *fiber = fibers ? wf_record_of(fibers, id) : NULL;
@@ -115,10 +113,10 @@ static bool case_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter
     return true;
 }
 
-static bool case_attempt(weft_case *entry, struct wf_waiter **wakes) {
+static bool end_case_attempt(weft_case *entry, struct wf_waiter **wakes) {
     (void)wakes;
     weft_fiber id = {entry->id};
-    struct wf_fibers *fibers = case_fibers(entry);
+    struct wf_fibers *fibers = end_case_fibers(entry);
     struct wf_fiber *fiber = wf_record_of(fibers, id);
     if (!wf_record_is_locked(fiber, id)) {
         entry->status = -ESTALE;
@@ -135,22 +133,17 @@ static bool case_attempt(weft_case *entry, struct wf_waiter **wakes) {
     return true;
 }
 
-static void case_prepare(weft_case *entry, struct wf_waiter *node) {
-    (void)entry;
-    node->amount = WF_JOIN_WAITS;
-}
-
-static void case_finish(weft_case *entry, struct wf_waiter *node) {
+static void end_case_finish(weft_case *entry, struct wf_waiter *node) {
     entry->status = node->status;
-    if (node->amount != WF_JOIN_ENDED)
+    if (node->status == -ECANCELED)
         return;
-    wf_context_acquire(wf_record_of(case_fibers(entry), (weft_fiber){entry->id}));
+    wf_context_acquire(wf_record_of(end_case_fibers(entry), (weft_fiber){entry->id}));
     if (entry->value)
         *(void **)entry->value = node->value;
 }
 
-static void case_end(weft_case *entry) {
-    struct wf_fibers *fibers = case_fibers(entry);
+static void end_case_end(weft_case *entry) {
+    struct wf_fibers *fibers = end_case_fibers(entry);
     if (!fibers)
         return;
     if ((uintptr_t)entry->object & 1) {
@@ -164,11 +157,10 @@ static void case_end(weft_case *entry) {
 
 static const struct wf_case_kind end_kind = {
     .name = "end of a fiber",
-    .begin = case_begin,
-    .attempt = case_attempt,
-    .prepare = case_prepare,
-    .finish = case_finish,
-    .end = case_end,
+    .begin = end_case_begin,
+    .attempt = end_case_attempt,
+    .finish = end_case_finish,
+    .end = end_case_end,
 };
 
 weft_case weft_on_end(weft_fiber fiber, void **result) {

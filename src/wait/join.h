@@ -10,9 +10,6 @@
 
 #include "fiber/fiber.h"
 
-/* In wf_waiter.amount, as the end of the fiber left it. */
-enum { WF_JOIN_WAITS, WF_JOIN_ENDED };
-
 /* Under the record's lock: takes everybody who waits, with the result in hand; NULL for nobody. */
 struct wf_waiter *wf_join_take(struct wf_fiber *fiber, void *result, int error);
 /* Without it: wakes them. */

@@ -2,13 +2,15 @@
  *
  * wait/select.c - waiting for one of many things, whatever they are.
  *
- * All objects are locked at once, in the order of their addresses, so looking at them and lying down in their queues is one
- * step: nobody can find one of our nodes before all of them are linked, and two selects that face each other cannot both be
- * half way. From then on the claim word of the wait decides which object wins (wait/wait.h).
+ * First the cases are tried one after another, each under the lock of its own object: if one can be carried out, the others
+ * do not matter. If none can, all objects are locked at once, in the order of their addresses, so that looking at them again
+ * and lying down in their queues is one step: nobody can find one of our nodes before all of them are linked, and two selects
+ * that face each other cannot both be half way. From then on the claim word of the wait decides which object wins
+ * (wait/wait.h).
  *
  * A moment in time is no object but a limit: the earliest of the moments and the deadline is what the wait is given.
  *
- * Known cost: n locks and n log n comparisons a call. Sixteen cases need no memory from elsewhere.
+ * Known cost, when it has to wait: 2n locks and n log n comparisons. Sixteen cases need no memory from elsewhere.
  */
 #include "wait/select.h"
 
@@ -20,7 +22,7 @@
 #include "os/clock.h"
 #include "os/memory.h"
 
-enum { FEW = 16 };
+enum { FEW = 16, NONE_READY = -1000 };
 
 struct selection {
     weft_case *cases;
@@ -38,12 +40,13 @@ static const struct wf_case_kind time_kind = {.name = "time"};
 static int select_cases(weft_case *cases, int count, int64_t deadline_ns, bool is_ordered);
 static int selection_check(const weft_case *cases, int count, int64_t deadline_ns);
 static int selection_run(struct selection *selection, bool is_ordered);
-static void selection_begin(struct selection *selection);
-static void selection_end(struct selection *selection);
+static int try_each(struct selection *selection, bool is_ordered, uint32_t *begun);
+static struct wf_rng *choose_rng(const struct selection *selection, struct wf_rng *outside);
+static bool begin_case(struct selection *selection, uint32_t index);
+static bool try_case(struct selection *selection, uint32_t index);
+static int wait_for_all(struct selection *selection);
 static void sort_locks(struct selection *selection);
-static void make_order(struct selection *selection, bool is_ordered);
 static int attempt_all(struct selection *selection, struct wf_waiter **wakes);
-static int settle_limit(struct selection *selection);
 
 int weft_select(weft_case *cases, int count, weft_time deadline) {
     return select_cases(cases, count, deadline, false);
@@ -97,65 +100,113 @@ static int selection_check(const weft_case *cases, int count, int64_t deadline_n
 }
 
 static int selection_run(struct selection *selection, bool is_ordered) {
+    bool is_test = selection->limit == WEFT_NOW;
+    uint32_t begun = 0;
+    int chosen = try_each(selection, is_ordered, &begun);
+    if (chosen == NONE_READY)
+        chosen = is_test ? -ETIMEDOUT : wait_for_all(selection);
+    for (uint32_t i = 0; i < begun; i++) {
+        weft_case *entry = &selection->cases[selection->order[i]];
+        const struct wf_case_kind *kind = entry->kind;
+        if (kind->end)
+            kind->end(entry);
+    }
+    return chosen;
+}
+
+/* One after another, each under its own lock only: the first that can be carried out is. The order is chosen on the way,
+ * each as likely as any other. */
+static int try_each(struct selection *selection, bool is_ordered, uint32_t *begun) {
+    struct wf_rng outside;
+    struct wf_rng *rng = NULL;
+    if (!is_ordered)
+        rng = choose_rng(selection, &outside);
+    for (uint32_t i = 0; i < selection->count; i++)
+        selection->order[i] = (uint16_t)i;
+    selection->limit_case = -1;
+    for (uint32_t i = 0; i < selection->count; i++) {
+        uint32_t at = rng ? i + wf_rng_below(rng, selection->count - i) : i;
+        uint16_t index = selection->order[at];
+        selection->order[at] = selection->order[i];
+        selection->order[i] = index;
+        *begun = i + 1;
+        if (begin_case(selection, index) || (selection->nodes[index].lock && try_case(selection, index)))
+            return index;
+    }
+    return NONE_READY;
+}
+
+static struct wf_rng *choose_rng(const struct selection *selection, struct wf_rng *outside) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (worker)
+        return &worker->base.processor->rng;
+    wf_rng_init(outside, (uint64_t)wf_os_now() ^ (uintptr_t)selection);
+    return outside;
+}
+
+/* True when it is ready without its object: a moment that has come, an error. */
+static bool begin_case(struct selection *selection, uint32_t index) {
+    weft_case *entry = &selection->cases[index];
+    const struct wf_case_kind *kind = entry->kind;
+    struct wf_waiter *node = &selection->nodes[index];
+    node->lock = NULL;
+    node->queue = NULL;
+    node->is_linked = false;
+    entry->status = 0;
+    if (kind != &time_kind) {
+        if (kind->begin(entry, &node->lock, &node->queue))
+            return false;
+        node->lock = NULL;
+        node->queue = NULL;
+        return entry->status != 0;
+    }
+    int64_t moment = (int64_t)entry->id;
+    if (moment < selection->limit || (moment == selection->limit && selection->limit_case < 0)) {
+        selection->limit = moment;
+        selection->limit_case = index;
+    }
+    return moment != WEFT_NEVER && moment <= wf_os_now();
+}
+
+static bool try_case(struct selection *selection, uint32_t index) {
+    weft_case *entry = &selection->cases[index];
+    struct wf_lock *lock = selection->nodes[index].lock;
+    struct wf_waiter *wakes = NULL;
+    wf_lock_take(lock);
+    bool is_done = ((const struct wf_case_kind *)entry->kind)->attempt(entry, &wakes);
+    wf_lock_drop(lock);
+    wf_wait_wake_chain(wakes);
+    return is_done;
+}
+
+static int wait_for_all(struct selection *selection) {
     struct wf_waiter *wakes = NULL;
     struct wf_wait wait;
-    selection_begin(selection);
-    make_order(selection, is_ordered);
     sort_locks(selection);
     for (uint32_t i = 0; i < selection->lock_count; i++)
         wf_lock_take(selection->locks[i]);
     int chosen = attempt_all(selection, &wakes);
-    if (chosen >= 0) {
+    if (chosen != NONE_READY) {
         for (uint32_t i = 0; i < selection->lock_count; i++)
             wf_lock_drop(selection->locks[i]);
         wf_wait_wake_chain(wakes);
-    } else {
-        for (uint32_t i = 0; i < selection->count; i++) {
-            struct wf_waiter *node = &selection->nodes[i];
-            node->wait = &wait;
-            if (node->queue)
-                ((const struct wf_case_kind *)selection->cases[i].kind)->prepare(&selection->cases[i], node);
-        }
-        chosen = wf_wait_many_locked(&wait, selection->nodes, selection->count, selection->locks, selection->lock_count,
-                                     selection->limit, "select");
-        if (chosen >= 0)
-            ((const struct wf_case_kind *)selection->cases[chosen].kind)
-                ->finish(&selection->cases[chosen], &selection->nodes[chosen]);
-        else if (chosen == -ETIMEDOUT)
-            chosen = settle_limit(selection);
+        return chosen;
     }
-    selection_end(selection);
-    return chosen;
-}
-
-static void selection_begin(struct selection *selection) {
-    selection->limit_case = -1;
     for (uint32_t i = 0; i < selection->count; i++) {
-        weft_case *entry = &selection->cases[i];
-        const struct wf_case_kind *kind = entry->kind;
         struct wf_waiter *node = &selection->nodes[i];
-        node->lock = NULL;
-        node->queue = NULL;
-        node->is_linked = false;
-        entry->status = 0;
-        if (kind == &time_kind) {
-            if ((int64_t)entry->id < selection->limit) {
-                selection->limit = (int64_t)entry->id;
-                selection->limit_case = i;
-            }
-        } else if (!kind->begin(entry, &node->lock, &node->queue)) {
-            node->lock = NULL;
-            node->queue = NULL;
-        }
-    }
-}
-
-static void selection_end(struct selection *selection) {
-    for (uint32_t i = 0; i < selection->count; i++) {
         const struct wf_case_kind *kind = selection->cases[i].kind;
-        if (kind->end)
-            kind->end(&selection->cases[i]);
+        node->wait = &wait;
+        if (node->queue && kind->prepare)
+            kind->prepare(&selection->cases[i], node);
     }
+    chosen = wf_wait_many_locked(&wait, selection->nodes, selection->count, selection->locks, selection->lock_count,
+                                 selection->limit, "select");
+    if (chosen >= 0)
+        ((const struct wf_case_kind *)selection->cases[chosen].kind)
+            ->finish(&selection->cases[chosen], &selection->nodes[chosen]);
+    else if (chosen == -ETIMEDOUT && selection->limit_case >= 0)
+        chosen = (int)selection->limit_case; /* it was not the deadline */
+    return chosen;
 }
 
 /* By address, each once: two selects then never wait for each other. Insertion for a few, which are nearly all. */
@@ -187,39 +238,13 @@ static void sort_locks(struct selection *selection) {
     selection->lock_count = unique;
 }
 
-/* Every order as likely as any other. */
-static void make_order(struct selection *selection, bool is_ordered) {
-    uint16_t *order = selection->order;
-    struct wf_fiber_worker *worker = wf_worker_self();
-    struct wf_rng outside;
-    struct wf_rng *rng = &outside;
-    if (worker)
-        rng = &worker->base.processor->rng;
-    else if (!is_ordered)
-        wf_rng_init(&outside, (uint64_t)wf_os_now() ^ (uintptr_t)selection);
-    for (uint32_t i = 0; i < selection->count; i++) {
-        uint32_t at = is_ordered ? i : wf_rng_below(rng, i + 1);
-        order[i] = order[at];
-        order[at] = (uint16_t)i;
-    }
-}
-
 static int attempt_all(struct selection *selection, struct wf_waiter **wakes) {
     for (uint32_t i = 0; i < selection->count; i++) {
         uint32_t index = selection->order[i];
         weft_case *entry = &selection->cases[index];
         const struct wf_case_kind *kind = entry->kind;
-        if (kind == &time_kind) {
-            if ((int64_t)entry->id != WEFT_NEVER && (int64_t)entry->id <= wf_os_now())
-                return (int)index;
-        } else if (selection->nodes[index].queue ? kind->attempt(entry, wakes) : entry->status != 0) {
+        if (selection->nodes[index].queue && kind->attempt(entry, wakes))
             return (int)index;
-        }
     }
-    return -ETIMEDOUT;
-}
-
-/* The limit has come: that of a case, or the deadline. */
-static int settle_limit(struct selection *selection) {
-    return selection->limit_case >= 0 ? (int)selection->limit_case : -ETIMEDOUT;
+    return NONE_READY;
 }

@@ -23,7 +23,7 @@ struct wf_case_kind {
     /* With the lock: true when it could be done at once, with its status. *wakes: chain of waiters, linked by next, to be
      * woken once the locks are dropped. */
     bool (*attempt)(weft_case *entry, struct wf_waiter **wakes);
-    /* With the lock, before the node is linked: what the object wants to find in it. */
+    /* NULL, or: with the lock, before the node is linked: what the object wants to find in it. */
     void (*prepare)(weft_case *entry, struct wf_waiter *node);
     /* The object has taken the node out and the wait is over. Without locks. */
     void (*finish)(weft_case *entry, struct wf_waiter *node);

@@ -20,6 +20,28 @@
 #include "os/clock.h"
 #include "wait/cancel.h"
 
+/* Mutants: one wrong order or step each; tests/model/model_wait.c has to find them all. */
+#ifdef WF_MUTANT_WAIT_RELAXED_CLAIM
+#define WAIT_CAS_CLAIM wf_cas_relaxed
+#else
+#define WAIT_CAS_CLAIM wf_cas_acq_rel
+#endif
+#ifdef WF_MUTANT_WAIT_RELAXED_DELIVER
+#define WAIT_OR_DELIVERED wf_fetch_or_relaxed
+#else
+#define WAIT_OR_DELIVERED wf_fetch_or_acq_rel
+#endif
+#ifdef WF_MUTANT_WAIT_RELAXED_COMMIT
+#define WAIT_OR_PARKED wf_fetch_or_relaxed
+#else
+#define WAIT_OR_PARKED wf_fetch_or_acq_rel
+#endif
+#ifdef WF_MUTANT_WAIT_RELAXED_BEGIN
+#define WAIT_EXCHANGE_OPEN wf_exchange_relaxed
+#else
+#define WAIT_EXCHANGE_OPEN wf_exchange_seq_cst
+#endif
+
 struct locks {
     struct wf_lock **list;
     uint32_t count;
@@ -65,47 +87,47 @@ static inline void wait_init(struct wf_wait *wait, struct wf_waiter *nodes, uint
     wait->since = worker ? worker->base.processor->clock_ns : 0;
 }
 
-int wf_wait_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, int64_t deadline_ns,
-                   const char *reason) {
+/* The node is in the queue first in any case: from then on it is the same for all. */
+static inline int wait_one_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue,
+                                  int64_t deadline_ns, const char *reason, bool at_front, bool can_cancel) {
     struct wf_fiber_worker *worker = wf_worker_self();
     struct wf_wait wait;
     waiter->lock = lock;
     waiter->queue = queue;
     waiter->wait = &wait;
     wait_init(&wait, waiter, 1, worker, reason);
-    if (WF_LIKELY(worker && deadline_ns == WF_NEVER && !wf_fiber_stack(worker->current)->checks))
-        return wait_plainly_locked(worker, &wait, waiter);
-    if (deadline_ns == WEFT_NOW) {
+    if (WF_UNLIKELY(deadline_ns == WEFT_NOW)) {
         wf_lock_drop(lock);
         return -ETIMEDOUT;
     }
     queue_append(waiter);
-    int outcome = worker ? wait_fiber(&wait, deadline_ns, &lock, 1, true) : wait_thread(&wait, deadline_ns, &lock, 1);
+    if (at_front)
+        *queue = waiter; /* the last of a ring is the one before the first */
+    if (WF_LIKELY(worker && deadline_ns == WF_NEVER && !wf_fiber_stack(worker->current)->checks))
+        return wait_plainly_locked(worker, &wait, waiter);
+    int outcome =
+        worker ? wait_fiber(&wait, deadline_ns, &lock, 1, can_cancel) : wait_thread(&wait, deadline_ns, &lock, 1);
     return outcome < 0 ? outcome : waiter->status;
 }
 
-void wf_wait_surely_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue,
-                           const char *reason) {
-    struct wf_fiber_worker *worker = wf_worker_self();
-    struct wf_wait wait;
-    waiter->lock = lock;
-    waiter->queue = queue;
-    waiter->wait = &wait;
-    wait_init(&wait, waiter, 1, worker, reason);
-    if (WF_LIKELY(worker && !wf_fiber_stack(worker->current)->checks)) {
-        wait_plainly_locked(worker, &wait, waiter);
-        return;
-    }
-    queue_append(waiter);
-    int outcome = worker ? wait_fiber(&wait, WF_NEVER, &lock, 1, false) : wait_thread(&wait, WF_NEVER, &lock, 1);
-    WF_ASSERT(outcome == 0);
-    (void)outcome;
+int wf_wait_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, int64_t deadline_ns,
+                   const char *reason) {
+    return wait_one_locked(waiter, lock, queue, deadline_ns, reason, false, true);
+}
+
+int wf_wait_first_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, int64_t deadline_ns,
+                         const char *reason) {
+    return wait_one_locked(waiter, lock, queue, deadline_ns, reason, true, true);
+}
+
+int wf_wait_surely_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, const char *reason,
+                          bool at_front) {
+    return wait_one_locked(waiter, lock, queue, WF_NEVER, reason, at_front, false);
 }
 
 /* Only the object can end it: the lock decides. */
 static inline int wait_plainly_locked(struct wf_fiber_worker *worker, struct wf_wait *wait, struct wf_waiter *waiter) {
     struct wf_stack *stack = wf_fiber_stack(worker->current);
-    queue_append(waiter);
     wf_store_relaxed(&stack->waiting, wait);
     wf_fiber_park(commit_drop, waiter->lock);
     wf_store_relaxed(&stack->waiting, NULL);
@@ -174,8 +196,11 @@ static int begin_word(struct wf_stack *stack, struct wf_wait *wait, bool can_can
         return 0;
     }
     wait->word = &stack->wait_word;
-    wf_exchange_seq_cst(wait->word, WF_WAIT_OPEN); /* C: pairs with D in wait/cancel.c */
+    WAIT_EXCHANGE_OPEN(wait->word, WF_WAIT_OPEN); /* C: pairs with D in wait/cancel.c */
     WF_POINT("wait.after_open");
+#ifdef WF_MUTANT_WAIT_NO_CANCEL_RECHECK
+    return 0;
+#endif
     if (WF_LIKELY(!wf_load_seq_cst(&stack->cancel->is_cancelled)))
         return 0;
     uint32_t open = WF_WAIT_OPEN;
@@ -209,7 +234,11 @@ static bool claim(_Atomic uint32_t *word, uint32_t with, uint32_t *was) {
     do {
         if ((*was & (WF_WAIT_OPEN | WF_WAIT_CLAIMED)) != WF_WAIT_OPEN)
             return false;
-    } while (!wf_cas_acq_rel(word, was, *was | WF_WAIT_CLAIMED | with)); /* A */
+#ifdef WF_MUTANT_WAIT_CLAIM_BY_STORE
+        wf_store_release(word, *was | WF_WAIT_CLAIMED | with);
+        return true;
+#endif
+    } while (!WAIT_CAS_CLAIM(word, was, *was | WF_WAIT_CLAIMED | with)); /* A */
     return true;
 }
 
@@ -227,7 +256,12 @@ static bool commit_word(struct wf_fiber *fiber, void *arg) {
     uint32_t count = held->count;
     (void)fiber;
     WF_POINT("wait.before_parked");
-    uint32_t was = wf_fetch_or_acq_rel(held->word, WF_WAIT_PARKED); /* A and B: pairs with deliveries */
+#ifdef WF_MUTANT_WAIT_COMMIT_BY_STORE
+    uint32_t was = wf_load_acquire(held->word);
+    wf_store_release(held->word, was | WF_WAIT_PARKED);
+#else
+    uint32_t was = WAIT_OR_PARKED(held->word, WF_WAIT_PARKED); /* A and B: pairs with deliveries */
+#endif
     bool is_delivered = was & WF_WAIT_DELIVERED;
     if (count)
         drop_locks(list, count);
@@ -242,6 +276,9 @@ static void drop_locks(struct wf_lock **locks, uint32_t count) {
 
 /* Those that objects have not taken out. Without locks. */
 static void unlink_all(struct wf_wait *wait) {
+#ifdef WF_MUTANT_WAIT_NO_UNLINK
+    return;
+#endif
     for (uint32_t i = 0; i < wait->count; i++) {
         struct wf_waiter *node = &wait->nodes[i];
         if (node == wait->winner || !node->queue)
@@ -319,7 +356,7 @@ void wf_wait_wake(struct wf_waiter *waiter) {
         return;
     }
     _Atomic uint32_t *word = wait->word;
-    if (!word || (wf_fetch_or_acq_rel(word, WF_WAIT_DELIVERED) & WF_WAIT_PARKED)) /* A */
+    if (!word || (WAIT_OR_DELIVERED(word, WF_WAIT_DELIVERED) & WF_WAIT_PARKED)) /* A */
         wf_fiber_ready(fibers, fiber);
 }
 

@@ -94,9 +94,13 @@ static inline int wf_wait_enter(int64_t deadline_ns) {
  * deadline. For a negative answer of ours the object has not touched the waiter. */
 int wf_wait_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, int64_t deadline_ns,
                    const char *reason);
-/* The same, but it cannot be cancelled and has no deadline: for getting back what was lent. */
-void wf_wait_surely_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue,
-                           const char *reason);
+/* The same at the front of the queue: for one that was woken to compete, and lost. */
+int wf_wait_first_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, int64_t deadline_ns,
+                         const char *reason);
+/* As wf_wait_locked, but it cannot be cancelled and has no deadline: for getting back what was lent. Returns the status that
+ * the object gave. */
+int wf_wait_surely_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct wf_waiter **queue, const char *reason,
+                          bool at_front);
 
 /* Waits for several objects, or for none but time. All their locks are held, in order and each once, in locks, and are
  * dropped; nodes have wait, lock and queue set and are linked here. Returns the index of the node whose object claimed the

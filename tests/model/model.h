@@ -20,6 +20,8 @@ void model_main(void);
 _Noreturn void model_fail(const char *text, const char *file, int line);
 
 void model_start(void (*function)(void *), void *argument);
+/* The number of the calling thread: 0 is model_main, the others count in the order in which they were started. */
+int model_thread(void);
 /* Waits for every thread; called by model_main. */
 void model_join_all(void);
 

@@ -8,7 +8,8 @@
  *
  * A suite is one program: every TEST in it runs in order, or those whose name contains the first argument. A failed
  * check prints file, line and both values and ends the program with status 1. Random tests take wf_test_seed(), which
- * is printed and can be given back by WEFT_TEST_SEED.
+ * is printed and can be given back by WEFT_TEST_SEED. WEFT_TEST_SCALE overrides how much the suite does, and
+ * WEFT_TEST_EXCEPT names tests to leave out.
  */
 #ifndef WF_SUPPORT_CHECK_H
 #define WF_SUPPORT_CHECK_H
@@ -38,7 +39,9 @@ void wf_test_register(struct wf_test *test);
 void wf_test_fail(const char *file, int line, const char *text, long long left, long long right, bool has_values);
 int wf_test_main(int argc, char **argv);
 uint64_t wf_test_seed(void);
-/* WEFT_WORKERS as a number, or 2. */
+/* WEFT_TEST_SCALE of the environment, or of the build. */
+long wf_test_scale(void);
+/* WEFT_WORKERS as a number, or 2; in replay 1. */
 unsigned wf_test_workers(void);
 /* Set by tests/support/balance.c where the runtime is linked in: called after every test, fails if something is left. */
 extern void (*wf_test_after_each)(void);

@@ -34,7 +34,7 @@ enum { IS_THREAD_SANITIZED = 0 };
 
 /* So much of n as this build has time for, at least least. */
 static inline long scaled(long n, long least) {
-    long size = n * WEFT_TEST_SCALE / 100;
+    long size = n * wf_test_scale() / 100;
     return size > least ? size : least;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What every Boost.Fiber benchmark shares: the choice of the row, the threads, the report, percentiles. The counterpart
-// of bench/weft/bench.h: called as "program NAME [SUFFIX]", prints lines "row value unit". Workers come from
-// FIBER_WORKERS: one uses the library's default scheduler, several its work stealing one, idle threads sleeping.
+// What every Boost.Fiber benchmark shares: the choice of the row, the threads, the report, percentiles, processor time,
+// memory. The counterpart of bench/weft/bench.h: called as "program NAME [SUFFIX]", prints lines "row value unit".
+// Workers come from FIBER_WORKERS: one uses the library's default scheduler, several its work stealing one, idle
+// threads sleeping.
 #ifndef BENCH_HH
 #define BENCH_HH
 
@@ -16,6 +17,7 @@
 #include <malloc.h>
 #include <memory>
 #include <mutex>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -56,6 +58,28 @@ inline std::int64_t percentile(std::vector<std::int64_t> &values, double share) 
         fail("no samples");
     std::sort(values.begin(), values.end());
     return values[static_cast<std::size_t>(static_cast<double>(values.size() - 1) * share)];
+}
+
+// Processor time of this process so far.
+inline std::int64_t cpu_ns() {
+    rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * INT64_C(1000000000) +
+           (use.ru_utime.tv_usec + use.ru_stime.tv_usec) * INT64_C(1000);
+}
+
+// Resident memory and page tables of this process.
+inline long long memory_bytes() {
+    char line[256];
+    long long kib = 0, part;
+    std::FILE *status = std::fopen("/proc/self/status", "r");
+    if (!status)
+        fail("no /proc/self/status");
+    while (std::fgets(line, sizeof line, status))
+        if (std::sscanf(line, "VmRSS: %lld", &part) == 1 || std::sscanf(line, "VmPTE: %lld", &part) == 1)
+            kib += part;
+    std::fclose(status);
+    return kib * 1024;
 }
 
 // Stacks of 16 KiB, so that a million fit into what the kernel grants to one process; the library's default of 128 KiB

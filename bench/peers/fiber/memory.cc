@@ -26,27 +26,13 @@ void park_many(long n) {
         boost::this_fiber::yield();
 }
 
-// Resident memory and page tables of this process.
-long long memory_bytes() {
-    char line[256];
-    long long kib = 0, part;
-    std::FILE *status = std::fopen("/proc/self/status", "r");
-    if (!status)
-        bench::fail("no /proc/self/status");
-    while (std::fgets(line, sizeof line, status))
-        if (std::sscanf(line, "VmRSS: %lld", &part) == 1 || std::sscanf(line, "VmPTE: %lld", &part) == 1)
-            kib += part;
-    std::fclose(status);
-    return kib * 1024;
-}
-
 void mem(const char *suffix) {
     long n = bench::count(suffix);
-    long long before = memory_bytes();
+    long long before = bench::memory_bytes();
     std::int64_t start = bench::now();
     park_many(n);
     std::int64_t took = bench::now() - start;
-    bench::report("mem", suffix, static_cast<double>(memory_bytes() - before) / static_cast<double>(n), "B");
+    bench::report("mem", suffix, static_cast<double>(bench::memory_bytes() - before) / static_cast<double>(n), "B");
     bench::report("memspawn", suffix, static_cast<double>(took) / static_cast<double>(n), "ns");
     _exit(0);
 }

@@ -5,7 +5,6 @@
 #include "bench.hh"
 
 #include <atomic>
-#include <sys/resource.h>
 
 namespace {
 
@@ -25,13 +24,6 @@ std::int64_t spread_ns(std::uint64_t i) {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return static_cast<std::int64_t>((x ^ (x >> 31)) % 1000000000);
-}
-
-std::int64_t cpu_ns() {
-    rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * INT64_C(1000000000) +
-           (use.ru_utime.tv_usec + use.ru_stime.tv_usec) * INT64_C(1000);
 }
 
 void count_down() {
@@ -85,13 +77,13 @@ void report_lateness(const std::vector<sleeper> &all) {
 void late(const char *suffix) {
     std::vector<sleeper> all(late_sleepers);
     left = late_sleepers;
-    std::int64_t start = cpu_ns();
+    std::int64_t start = bench::cpu_ns();
     for (long i = 0; i < late_sleepers; i++)
         bench::spawn([&all, i] {
             sleep_and_note(&all[static_cast<std::size_t>(i)], static_cast<std::uint64_t>(i));
         }).detach();
     wait_for_all();
-    bench::report("sleepers.cpu", suffix, static_cast<double>(cpu_ns() - start) / 1e6, "ms");
+    bench::report("sleepers.cpu", suffix, static_cast<double>(bench::cpu_ns() - start) / 1e6, "ms");
     report_lateness(all);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What every Go benchmark shares: the choice of the row, the report, percentiles. The counterpart of
-// bench/weft/bench.h: called as "program NAME [SUFFIX]", prints lines "row value unit". Workers come from GOMAXPROCS;
-// the garbage collector runs as it comes.
+// What every Go benchmark shares: the choice of the row, the report, percentiles, processor time, memory. The
+// counterpart of bench/weft/bench.h: called as "program NAME [SUFFIX]", prints lines "row value unit". Workers come
+// from GOMAXPROCS; the garbage collector runs as it comes.
 package main
 
 import (
@@ -10,6 +10,8 @@ import (
 	"os"
 	"sort"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 )
 
@@ -50,6 +52,33 @@ func percentile(values []int64, share float64) int64 {
 	}
 	sort.Slice(values, func(i, j int) bool { return values[i] < values[j] })
 	return values[int(float64(len(values)-1)*share)]
+}
+
+// Processor time of this process so far, the collector's included.
+func cpu() int64 {
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		fail(err.Error())
+	}
+	return use.Utime.Nano() + use.Stime.Nano()
+}
+
+// Resident memory and page tables of this process.
+func memoryBytes() int64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		fail("no /proc/self/status")
+	}
+	var kib int64
+	for _, line := range strings.Split(string(text), "\n") {
+		var part int64
+		for _, key := range []string{"VmRSS: %d", "VmPTE: %d"} {
+			if n, _ := fmt.Sscanf(line, key, &part); n == 1 {
+				kib += part
+			}
+		}
+	}
+	return kib * 1024
 }
 
 func benchMain(all []bench) {

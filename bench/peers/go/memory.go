@@ -6,9 +6,7 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -32,24 +30,6 @@ func parkMany(n int) {
 	for atomic.LoadInt64(&started) < int64(n) {
 		runtime.Gosched()
 	}
-}
-
-// Resident memory and page tables of this process.
-func memoryBytes() int64 {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		fail("no /proc/self/status")
-	}
-	var kib int64
-	for _, line := range strings.Split(string(text), "\n") {
-		var part int64
-		for _, key := range []string{"VmRSS: %d", "VmPTE: %d"} {
-			if n, _ := fmt.Sscanf(line, key, &part); n == 1 {
-				kib += part
-			}
-		}
-	}
-	return kib * 1024
 }
 
 func mem(suffix string) {

@@ -6,7 +6,6 @@ package main
 
 import (
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -28,14 +27,6 @@ func spread(i int) int64 {
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9
 	x = (x ^ (x >> 27)) * 0x94d049bb133111eb
 	return int64((x ^ (x >> 31)) % 1000000000)
-}
-
-func cpu() int64 {
-	var use syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		fail(err.Error())
-	}
-	return use.Utime.Nano() + use.Stime.Nano()
 }
 
 func countDown() {

@@ -143,6 +143,10 @@ void model_start(void (*function)(void *), void *argument) {
     wmx_tick(self);
 }
 
+int model_thread(void) {
+    return wmx->current;
+}
+
 void model_join_all(void) {
     struct wmx_thread *self = &wmx->thread[wmx->current];
     self->status = WMX_JOINING;

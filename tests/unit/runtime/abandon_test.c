@@ -3,7 +3,8 @@
  * unit/runtime/abandon_test.c - what fibers of an abandoning runtime may still do, and what not.
  *
  * Once the first fiber has returned, fibers that run go on to their next scheduling point while the other workers leave.
- * At any time such a fiber may vanish while it waits, so it must not leave a waiter in another runtime.
+ * At any time such a fiber may vanish while it waits, so it must not leave a waiter in another runtime. What it waits in
+ * (channels, locks) belongs to nobody's runtime, and goes on to work when the fiber is gone.
  */
 #include "runtime/runtime.h"
 #include "support/run.h"
@@ -89,4 +90,164 @@ TEST(a_fiber_of_an_abandoning_runtime_may_not_wait_for_a_fiber_of_another_one) {
     CHECK_EQ(weft_run(&options, join_from_fibers, &options), 6);
     atomic_store(&foreign_state, 2);
     thread_join(thread);
+}
+
+/* Objects of the main thread, in which fibers wait that are dropped. */
+enum { WAITS = 8, EACH = 6 };
+
+struct objects {
+    weft_chan *empty;
+    weft_chan *full;
+    weft_mutex mutex;
+    weft_rwlock rwlock;
+    weft_cond cond;
+    weft_mutex cond_mutex;
+    weft_semaphore semaphore;
+    weft_waitgroup group;
+    weft_barrier barrier;
+    atomic_int began;
+};
+
+static struct objects objects;
+
+static int wait_in(int kind, weft_time deadline) {
+    int value = 3;
+    weft_case cases[] = {weft_on_receive(objects.empty, &value), weft_on_send(objects.full, &value),
+                         weft_on_semaphore(&objects.semaphore)};
+    switch (kind) {
+    case 0:
+        return weft_chan_recv(objects.empty, &value, deadline);
+    case 1:
+        return weft_chan_send(objects.full, &value, deadline);
+    case 2:
+        return weft_select(cases, 3, deadline);
+    case 3:
+        return weft_mutex_lock(&objects.mutex, deadline);
+    case 4:
+        return weft_rwlock_read(&objects.rwlock, deadline);
+    case 5:
+        return weft_semaphore_acquire(&objects.semaphore, 2, deadline);
+    case 6:
+        return weft_waitgroup_wait(&objects.group, deadline);
+    default:
+        return weft_barrier_wait(&objects.barrier, deadline);
+    }
+}
+
+static void *wait_until_dropped(void *arg) {
+    int kind = (int)(intptr_t)arg;
+    atomic_fetch_add(&objects.began, 1);
+    wait_in(kind / 2, kind % 2 ? weft_after(1000 * PATIENCE_NS) : WEFT_NEVER);
+    return arg;
+}
+
+static void *wait_shortly_again_and_again(void *arg) {
+    int kind = (int)(intptr_t)arg;
+    atomic_fetch_add(&objects.began, 1);
+    while (wait_in(kind / 2, weft_after(5 * WEFT_MICROSECOND)) == -ETIMEDOUT)
+        continue;
+    return arg;
+}
+
+static int return_from_waiting_fibers(void *arg) {
+    for (int i = 0; i < 2 * WAITS; i++)
+        for (int j = 0; j < EACH; j++)
+            CHECK_EQ(weft_go(j % 3 ? wait_until_dropped : wait_shortly_again_and_again, (void *)(intptr_t)i), 0);
+    WAIT_UNTIL(atomic_load(&objects.began) == 2 * WAITS * EACH);
+    return (int)(intptr_t)arg;
+}
+
+static void objects_make(void) {
+    int value = 1;
+    memset(&objects, 0, sizeof objects);
+    CHECK_EQ(weft_chan_new(&objects.empty, sizeof(int), 0), 0);
+    CHECK_EQ(weft_chan_new(&objects.full, sizeof(int), 1), 0);
+    CHECK_EQ(weft_chan_send(objects.full, &value, WEFT_NOW), 0);
+    CHECK_EQ(weft_mutex_lock(&objects.mutex, WEFT_NOW), 0);
+    CHECK_EQ(weft_rwlock_write(&objects.rwlock, WEFT_NOW), 0);
+    weft_waitgroup_add(&objects.group, 1);
+    objects.barrier = (weft_barrier)WEFT_BARRIER_INIT(1000);
+}
+
+/* Nobody is left in them: what is given now is not taken by the dead. */
+static void objects_check(void) {
+    int value = 0;
+    CHECK_EQ(weft_chan_send(objects.empty, &value, WEFT_NOW), -ETIMEDOUT);
+    CHECK_EQ(weft_chan_recv(objects.full, &value, WEFT_NOW), 0);
+    CHECK_EQ(value, 1);
+    CHECK_EQ(weft_chan_recv(objects.full, &value, WEFT_NOW), -ETIMEDOUT);
+    weft_mutex_unlock(&objects.mutex);
+    CHECK_EQ(weft_mutex_lock(&objects.mutex, weft_after(PATIENCE_NS)), 0);
+    weft_mutex_unlock(&objects.mutex);
+    weft_rwlock_unlock(&objects.rwlock);
+    CHECK_EQ(weft_rwlock_write(&objects.rwlock, WEFT_NOW), 0);
+    weft_rwlock_unlock(&objects.rwlock);
+    weft_semaphore_release(&objects.semaphore, 3);
+    CHECK_EQ(weft_semaphore_permits(&objects.semaphore), 3);
+    weft_waitgroup_done(&objects.group);
+    CHECK_EQ(weft_waitgroup_wait(&objects.group, WEFT_NOW), 0);
+    CHECK_EQ(weft_chan_close(objects.empty), 0);
+    weft_chan_free(objects.empty);
+    weft_chan_free(objects.full);
+}
+
+TEST(a_fiber_that_is_dropped_while_it_waits_leaves_the_objects_usable) {
+    weft_options options = {.abandon = true};
+    for (long i = scaled(60, 4); i > 0; i--) {
+        objects_make();
+        CHECK_EQ(weft_run(&options, return_from_waiting_fibers, (void *)4), 4);
+        objects_check();
+    }
+}
+
+/* A thread that goes on sending, receiving and releasing while the fibers that it serves are dropped. */
+static atomic_int is_over;
+
+static void *serve_from_outside(void *arg) {
+    int value = 2;
+    while (!atomic_load(&is_over)) {
+        weft_chan_send(objects.empty, &value, WEFT_NOW);
+        weft_chan_send(objects.empty, &value, weft_after(10 * WEFT_MICROSECOND));
+        weft_chan_recv(objects.full, &value, WEFT_NOW);
+        weft_semaphore_release(&objects.semaphore, 1);
+        weft_select((weft_case[]){weft_on_send(objects.empty, &value), weft_on_receive(objects.full, &value)}, 2,
+                    weft_after(10 * WEFT_MICROSECOND));
+    }
+    return arg;
+}
+
+static void *wait_in_turn(void *arg) {
+    static const int kinds[] = {0, 1, 2, 5};
+    int kind = kinds[(intptr_t)arg % 4];
+    atomic_fetch_add(&objects.began, 1);
+    for (;;)
+        wait_in(kind, (intptr_t)arg % 8 < 4 ? WEFT_NEVER : weft_after(20 * WEFT_MICROSECOND));
+    return NULL;
+}
+
+static int return_while_served(void *arg) {
+    enum { SERVED = 32 };
+    for (int i = 0; i < SERVED; i++)
+        CHECK_EQ(weft_go(wait_in_turn, (void *)(intptr_t)i), 0);
+    WAIT_UNTIL(atomic_load(&objects.began) == SERVED);
+    return (int)(intptr_t)arg;
+}
+
+TEST(a_thread_may_serve_fibers_while_they_are_dropped) {
+    weft_options options = {.abandon = true};
+    for (long i = scaled(100, 5); i > 0; i--) {
+        objects_make();
+        atomic_store(&is_over, 0);
+        pthread_t thread = thread_start(serve_from_outside, NULL);
+        CHECK_EQ(weft_run(&options, return_while_served, (void *)4), 4);
+        atomic_store(&is_over, 1);
+        thread_join(thread);
+        while (weft_chan_recv(objects.full, NULL, WEFT_NOW) == 0)
+            continue;
+        CHECK_EQ(weft_chan_send(objects.full, &(int){1}, WEFT_NOW), 0);
+        int64_t permits = weft_semaphore_permits(&objects.semaphore);
+        if (permits > 0)
+            CHECK_EQ(weft_semaphore_acquire(&objects.semaphore, permits, WEFT_NOW), 0);
+        objects_check();
+    }
 }
