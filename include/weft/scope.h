@@ -89,7 +89,8 @@ typedef struct weft_branch {
 /* Run all branches at the same time, as children of a scope of their own; return when all have ended. Errors as
  * weft_scope_run, and -EINVAL for a null branch, a null function or a count below 1 (0 is allowed for weft_all).
  *   all   0, or the first failure, which cancels the others
- *   race  the index of the branch that ended first, well or badly, but not by a panic; the others are cancelled
+ *   race  the index of the branch that ended first, well or badly, but not by a panic and not because it was cancelled; the
+ *         others are cancelled
  *   any   the index of the first branch that did well; the others are cancelled. When all fail: the failure of the first
  *         one in the array
  * -ETIMEDOUT at the deadline. */

@@ -66,6 +66,9 @@ extern _Atomic uint32_t wf_fence_word;
 #define wf_fence_seq_cst() atomic_thread_fence(memory_order_seq_cst)
 #endif
 
+/* Keeps the compiler from moving memory operations across; the processor may. Only with os/barrier.h on the other side. */
+#define wf_fence_compiler() atomic_signal_fence(memory_order_seq_cst)
+
 /* A counter with one writer: an ordinary add that other threads may read at any time without a data race. */
 #define wf_count_owner(p, n) wf_store_relaxed((p), wf_load_relaxed(p) + (n))
 

@@ -166,6 +166,9 @@ static inline void event_give_slot(weft_events *events, struct wf_event_slot *sl
     magazine->slots[count] = slot;
     wf_store_relaxed(&magazine->count, count + 1);
     wf_count_owner(&magazine->triggered, 1);
+    wf_fence_compiler(); /* G: the slot lies there, then this look; pairs with H in event/slots.c */
+    if (WF_UNLIKELY(wf_load_relaxed(&events->is_wanted)))
+        wf_event_magazine_empty(events, magazine);
 }
 
 int weft_event_poll(weft_events *events, weft_event event) {

@@ -14,8 +14,8 @@
  *
  * Free slots: triggered ones last in first out, in a magazine for each processor of the runtime that used the system
  * first, and a shared list for everybody else. Poisoned ones rest in a first-in-first-out quarantine, so that their
- * verdicts stay in the window. Magazines need no lock and no atomic operation, but whether somebody else waits for a slot
- * cannot be seen without one; so systems with a small cap have none, and their cap is exact.
+ * verdicts stay in the window. Magazines need no lock and no atomic operation; who waits for a slot at the cap pays
+ * for that by a barrier on all threads (event/slots.c). Systems with a small cap have none, and their cap is exact.
  *
  * Locks: slot, then owner, events->lock or reasons.lock, each of which is the last. Two slots only for select.
  */
@@ -111,7 +111,8 @@ struct weft_events {
     uint64_t created;
     uint64_t triggered;
     uint64_t poisoned;
-    struct wf_waiter *room; /* who waits for a slot */
+    struct wf_waiter *room;     /* who waits for a slot */
+    _Atomic uint32_t is_wanted; /* under lock; read by completions: somebody is in room */
     struct wf_list owners;
     weft_event_reason shut_reason; /* constant once shut */
 
@@ -163,6 +164,8 @@ static inline struct wf_event_slot *wf_event_find(weft_events *events, weft_even
 /* event/slots.c: where slots come from and go to */
 struct wf_event_slot *wf_event_slot_take_slow(weft_events *events, int64_t deadline_ns, int *error);
 void wf_event_slot_give_slow(weft_events *events, struct wf_event_slot *slot, bool poisoned);
+/* Somebody waits for a slot: what is in the magazine of the calling worker goes to the shared list. */
+void wf_event_magazine_empty(weft_events *events, struct wf_event_magazine *magazine);
 struct wf_event_magazine *wf_event_magazine_slow(weft_events *events, struct wf_fiber_worker *worker);
 int wf_event_slots_init(weft_events *events);
 void wf_event_slots_term(weft_events *events);

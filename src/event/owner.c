@@ -8,9 +8,6 @@
  *
  * The record goes with the fiber. Nobody else can hold it by then: who found it in a slot held that slot's lock, and was
  * waited for. The drop of the owner's lock is its last touch.
- *
- * Known cost: a fiber that is dropped by a runtime which abandons its fibers leaves its record behind until the system is
- * freed, and its events pending.
  */
 #include <errno.h>
 
@@ -73,6 +70,7 @@ static struct wf_event_owner *owner_of_self(weft_events *events, struct wf_stack
     owner->events = events;
     owner->first = WF_EVENT_NO_SLOT;
     owner->leaver.leave = owner_leave;
+    owner->leaver.drop = owner_leave;
     owner->leaver.next = stack->leavers;
     stack->leavers = &owner->leaver;
     wf_lock_take(&events->lock);

@@ -6,9 +6,11 @@
  * them rest there, the one that has rested longest; else a new one; else, rather than to fail, again one that rests. It is
  * retired instead of given back when its generations are used up, or when a strict system would have to forget a verdict.
  *
- * Whoever waits for a slot, at the cap, is in events->room, and whoever gives one back under the lock serves it. Systems
- * with magazines have caps of more than 65,536: there a waiter looks again every millisecond, because a slot may go to a
- * magazine without anybody looking whether somebody waits. That look would cost every completion a fence.
+ * Whoever waits for a slot, at the cap, is in events->room, and whoever gives one back under the lock serves it. A completion
+ * that puts its slot into a magazine has to notice, too, that somebody waits, and a fence in every completion would cost more
+ * than the rest of it. So the one that waits pays: it sets is_wanted, makes every thread pass a barrier (H), and looks at the
+ * magazines again. A completion has put its slot there before that barrier, and is seen; or after it, and sees is_wanted (G).
+ * Where the kernel has no such barrier there are no magazines.
  *
  * The magazines belong to the first runtime whose fibers use the system. When it ends, at most 64 slots for each of its
  * processors stay there unused.
@@ -17,11 +19,10 @@
 
 #include "base/assert.h"
 #include "event/event.h"
-#include "os/clock.h"
+#include "os/barrier.h"
 
 enum { MAGAZINE_BATCH = WF_EVENT_MAGAZINE / 2 };
 
-#define ROOM_RETRY_NS INT64_C(1000000)
 #define DIRECTORY_BYTES (WF_EVENT_CHUNKS * sizeof(struct wf_event_slot *))
 #define CHUNK_BYTES (WF_EVENT_CHUNK * sizeof(struct wf_event_slot))
 
@@ -34,6 +35,7 @@ static bool is_at_cap_locked(weft_events *events);
 static int add_chunk_locked(weft_events *events, uint32_t number);
 static void fill_magazine_locked(weft_events *events, struct wf_event_magazine *magazine);
 static void put_slot_locked(weft_events *events, struct wf_event_slot *slot, bool poisoned);
+static struct wf_waiter *serve_room_locked(weft_events *events);
 static void settle_home(weft_events *events, struct wf_fibers *fibers);
 
 int wf_event_slots_init(weft_events *events) {
@@ -43,7 +45,7 @@ int wf_event_slots_init(weft_events *events) {
         return error;
     events->chunks = base;
     events->free_first = events->rest_first = events->rest_last = WF_EVENT_NO_SLOT;
-    events->has_magazines = events->max_pending > WF_EVENT_EXACT_CAP;
+    events->has_magazines = events->max_pending > WF_EVENT_EXACT_CAP && wf_os_barrier_prepare() == 0;
     return 0;
 }
 
@@ -76,27 +78,21 @@ struct wf_event_slot *wf_event_slot_take_slow(weft_events *events, int64_t deadl
 
 /* At the cap, with the lock, which is dropped. */
 static struct wf_event_slot *take_room(weft_events *events, int64_t deadline_ns, int *error) {
-    for (;;) {
-        struct wf_waiter waiter = {.value = NULL};
-        int64_t limit = deadline_ns;
-        if (events->has_magazines) {
-            int64_t retry = wf_time_add(wf_os_now(), ROOM_RETRY_NS);
-            limit = retry < deadline_ns ? retry : deadline_ns;
-        }
-        *error = wf_wait_locked(&waiter, &events->lock, &events->room, limit, "event slot");
-        if (!*error)
-            return waiter.value; /* counted by whoever handed it over */
-        if (*error != -ETIMEDOUT || limit == deadline_ns)
-            return NULL;
-        wf_lock_take(&events->lock);
+    if (events->has_magazines) {
+        wf_store_relaxed(&events->is_wanted, 1);
+        wf_os_barrier(); /* H: pairs with G in event/event.c */
         struct wf_event_slot *slot = take_slot_locked(events, error);
         if (slot)
             events->created++;
         if (slot || *error != -ENOSPC) {
+            wf_store_relaxed(&events->is_wanted, events->room != NULL);
             wf_lock_drop(&events->lock);
             return slot;
         }
     }
+    struct wf_waiter waiter = {.value = NULL};
+    *error = wf_wait_locked(&waiter, &events->lock, &events->room, deadline_ns, "event slot");
+    return *error ? NULL : waiter.value; /* counted by whoever handed it over */
 }
 
 static struct wf_event_slot *take_slot_locked(weft_events *events, int *error) {
@@ -187,9 +183,6 @@ static void fill_magazine_locked(weft_events *events, struct wf_event_magazine *
 
 void wf_event_slot_give_slow(weft_events *events, struct wf_event_slot *slot, bool poisoned) {
     struct wf_event_magazine *magazine = poisoned ? NULL : wf_event_magazine(events);
-    struct wf_waiter *served = NULL;
-    struct wf_waiter **end = &served;
-    int error;
     wf_lock_take(&events->lock);
     if (magazine) {
         uint32_t count = wf_load_relaxed(&magazine->count);
@@ -202,6 +195,27 @@ void wf_event_slot_give_slow(weft_events *events, struct wf_event_slot *slot, bo
         events->poisoned += poisoned;
     }
     put_slot_locked(events, slot, poisoned);
+    struct wf_waiter *served = serve_room_locked(events);
+    wf_lock_drop(&events->lock);
+    wf_wait_wake_chain(served);
+}
+
+void wf_event_magazine_empty(weft_events *events, struct wf_event_magazine *magazine) {
+    wf_lock_take(&events->lock);
+    uint32_t count = wf_load_relaxed(&magazine->count);
+    while (count > 0)
+        put_slot_locked(events, magazine->slots[--count], false);
+    wf_store_relaxed(&magazine->count, 0);
+    struct wf_waiter *served = serve_room_locked(events);
+    wf_lock_drop(&events->lock);
+    wf_wait_wake_chain(served);
+}
+
+/* A slot for everybody who waits for one, as far as they go; the chain is to be woken. */
+static struct wf_waiter *serve_room_locked(weft_events *events) {
+    struct wf_waiter *served = NULL;
+    struct wf_waiter **end = &served;
+    int error;
     while (WF_UNLIKELY(events->room)) {
         struct wf_event_slot *room = take_slot_locked(events, &error);
         struct wf_waiter *waiter = room ? wf_wait_take_first_locked(&events->room) : NULL;
@@ -215,10 +229,10 @@ void wf_event_slot_give_slow(weft_events *events, struct wf_event_slot *slot, bo
         waiter->value = room;
         *end = waiter;
         end = &waiter->next;
-        *end = NULL;
     }
-    wf_lock_drop(&events->lock);
-    wf_wait_wake_chain(served);
+    *end = NULL;
+    wf_store_relaxed(&events->is_wanted, events->room != NULL);
+    return served;
 }
 
 static void put_slot_locked(weft_events *events, struct wf_event_slot *slot, bool poisoned) {

@@ -90,6 +90,11 @@ static void drop_fibers(struct wf_fibers *fibers) {
         } else if (state != WF_FIBER_FREE && state != WF_FIBER_ENDED) {
             struct wf_stack *stack = wf_fiber_stack(fiber);
             wf_try_drop(stack->trying);
+            while (stack->leavers) {
+                struct wf_leaver *leaver = stack->leavers;
+                stack->leavers = leaver->next;
+                leaver->drop(leaver);
+            }
             wf_os_free(stack->locals);
             wf_os_free(stack->attributes);
         }

@@ -35,6 +35,7 @@ static __thread struct wf_try *thread_trying;
 static struct wf_try **innermost_here(void);
 static bool region_ended_badly(struct wf_try *attempt, int end);
 static void run_deferred(struct wf_try *attempt, bool *has_panicked);
+static void leave_pairs(struct wf_fiber *fiber, uint32_t shields, uint32_t pins);
 static _Noreturn void leave_region(struct wf_try *attempt);
 
 int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(void *arg), void *arg) {
@@ -79,12 +80,26 @@ int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
     if (!fn || (!message && size))
         return -EINVAL;
     struct wf_try attempt;
+    struct wf_fiber *fiber = wf_fiber_self();
+    uint32_t shields = fiber ? wf_fiber_stack(fiber)->shields : 0;
+    uint32_t pins = fiber ? wf_fiber_stack(fiber)->pins : 0;
     int error = wf_try_call(&attempt, innermost_here(), fn, arg);
+    if (error && fiber)
+        leave_pairs(fiber, shields, pins);
     if (attempt.is_exit)
         weft_exit(attempt.result);
     if (error && size)
         snprintf(message, size, "%s", attempt.message);
     return error;
+}
+
+/* A panic has left pairs open (pin and unpin, shield and unshield) that will not be closed any more. */
+static void leave_pairs(struct wf_fiber *fiber, uint32_t shields, uint32_t pins) {
+    struct wf_stack *stack = wf_fiber_stack(fiber);
+    wf_stack_set_shields(stack, shields);
+    stack->pins = pins;
+    if (pins == 0)
+        wf_task_set_pinned(&fiber->task, 0);
 }
 
 void weft_panic(const char *format, ...) {

@@ -34,11 +34,13 @@ struct wf_try;
 struct wf_wait;
 struct wf_cancel;
 
-/* Called on the fiber at its very end, when its deferred calls have run; after a return, an exit and a panic alike. The
- * memory is the caller's. */
+/* Whoever wants to know of the end of a fiber. The memory is its own. */
 struct wf_leaver {
     struct wf_leaver *next;
+    /* On the fiber at its very end, when its deferred calls have run; after a return, an exit and a panic alike. */
     void (*leave)(struct wf_leaver *leaver);
+    /* Instead of it, when the fiber is dropped with its runtime: on a plain thread, nothing runs any more. */
+    void (*drop)(struct wf_leaver *leaver);
 };
 
 /* What the calls of a fiber that may block have to look at first. Usually nothing. */
@@ -165,6 +167,13 @@ static inline void wf_stack_give(struct wf_stacks *stacks, struct wf_stack_cache
 
 /* An idle worker's chance to give memory back. Returns when it wants to be called again, or INT64_MAX. */
 int64_t wf_stacks_trim(struct wf_stacks *stacks, struct wf_stack_cache *cache, int64_t now);
+
+/* Changes how often it is shielded. */
+static inline void wf_stack_set_shields(struct wf_stack *stack, uint32_t shields) {
+    stack->shields = shields;
+    bool can_cancel = stack->cancel && shields == 0;
+    stack->checks = (uint8_t)((stack->checks & ~WF_CHECK_CANCEL) | (can_cancel ? WF_CHECK_CANCEL : 0));
+}
 
 /* Where the first frame begins: just below the header, aligned. */
 static inline void *wf_stack_top(struct wf_stack *stack) {

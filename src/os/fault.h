@@ -28,6 +28,7 @@
     X(SIGALTSTACK, "sigaltstack") \
     X(SIGACTION, "sigaction") \
     X(AFFINITY, "affinity") \
+    X(BARRIER, "membarrier") \
     X(ATFORK, "atfork") \
     X(THREAD_COUNT, "thread_count") \
     X(WRITE, "write")

@@ -95,7 +95,8 @@ static int run_branch(void *opaque) {
     weft_branch *branch = &contest->branches[runner->index];
     branch->status = -EOWNERDEAD; /* should it panic */
     branch->status = branch->fn(branch->arg);
-    if (contest->shape == SHAPE_RACE || (contest->shape == SHAPE_ANY && branch->status >= 0)) {
+    bool was_stopped = branch->status < 0 && weft_cancel_reason(NULL, 0) != 0; /* then it has not ended by itself */
+    if ((contest->shape == SHAPE_RACE && !was_stopped) || (contest->shape == SHAPE_ANY && branch->status >= 0)) {
         uint32_t nobody = 0;
         if (wf_cas_acq_rel(&contest->winner, &nobody, runner->index + 1)) /* pairs with itself in the others */
             weft_scope_cancel(contest->scope, -ECANCELED, "another branch has won");

@@ -58,6 +58,7 @@ struct child {
 
 static struct wf_task *scope_expire(struct wf_timer *timer);
 static void close_left_open(struct wf_leaver *leaver);
+static void scope_drop(struct wf_leaver *leaver);
 static void close_inside(weft_scope *scope);
 static int scope_end(weft_scope *scope);
 static int take_place(weft_scope *scope, uint64_t *index);
@@ -102,7 +103,7 @@ int weft_scope_open(weft_scope **out, const weft_scope_options *options) {
         }
     }
     wf_cancel_enter(&scope->cancel, &scope->opener);
-    scope->leaver = (struct wf_leaver){.next = stack->leavers, .leave = close_left_open};
+    scope->leaver = (struct wf_leaver){.next = stack->leavers, .leave = close_left_open, .drop = scope_drop};
     stack->leavers = &scope->leaver;
     *out = scope;
     return 0;
@@ -133,6 +134,13 @@ static void close_left_open(struct wf_leaver *leaver) {
     weft_scope *scope = WF_CONTAINER(leaver, weft_scope, leaver);
     wf_cancel_fire(&scope->cancel, -ECANCELED, "its opener has ended");
     scope_end(scope);
+}
+
+/* Its children are dropped too, and have reported. */
+static void scope_drop(struct wf_leaver *leaver) {
+    weft_scope *scope = WF_CONTAINER(leaver, weft_scope, leaver);
+    wf_os_free(scope->results);
+    wf_os_free(scope);
 }
 
 static int scope_end(weft_scope *scope) {

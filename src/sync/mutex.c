@@ -45,7 +45,7 @@ enum { CHECKS_OWNER = 0 };
 static int mutex_lock_slow(struct wf_mutex *mutex, int64_t deadline_ns, bool is_sure);
 static bool set_waiting_locked(struct wf_mutex *mutex, uint32_t mine);
 static bool mutex_spin(struct wf_mutex *mutex, uint32_t mine);
-static void mutex_unlock_slow(struct wf_mutex *mutex);
+static bool mutex_unlock_slow(struct wf_mutex *mutex);
 static void note_locked(struct wf_mutex *mutex);
 static void note_unlock(struct wf_mutex *mutex);
 static void check_order(const struct wf_mutex *mutex);
@@ -156,14 +156,16 @@ void weft_mutex_unlock(weft_mutex *public_mutex) {
     uint32_t word = LOCKED;
     while (WF_UNLIKELY(!wf_cas_release(&mutex->word, &word, word & ~LOCKED))) { /* pairs with the acquire of a lock */
         if ((word & (LOCKED | WOKEN | INSISTS)) != (LOCKED | WOKEN)) {
-            mutex_unlock_slow(mutex);
-            return;
+            if (mutex_unlock_slow(mutex))
+                return;
+            word = LOCKED;
         }
     }
 }
 
-/* Nobody is on its way to take it, or the first in the queue insists. */
-static WF_NOINLINE void mutex_unlock_slow(struct wf_mutex *mutex) {
+/* Nobody is on its way to take it, or the first in the queue insists. False: nobody waits after all, and the mutex is still to
+ * be freed. Not here: as soon as it is free its next holder may be its last, and its memory gone before we drop the lock. */
+static WF_NOINLINE bool mutex_unlock_slow(struct wf_mutex *mutex) {
     wf_lock_take(&mutex->lock);
     uint32_t word = wf_load_relaxed(&mutex->word);
     if (!(word & LOCKED))
@@ -178,11 +180,14 @@ static WF_NOINLINE void mutex_unlock_slow(struct wf_mutex *mutex) {
     } else if (next) {
         next->status = COMPETE;
         kept |= WOKEN;
+    } else {
+        kept |= LOCKED;
     }
     wf_store_release(&mutex->word, kept | (mutex->waiters ? WAITERS : 0));
     wf_lock_drop(&mutex->lock);
     if (next)
         wf_wait_wake(next); /* the mutex may be gone by now */
+    return next != NULL;
 }
 
 static void check_order(const struct wf_mutex *mutex) {

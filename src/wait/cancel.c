@@ -15,7 +15,6 @@
 #include "wait/wait.h"
 
 static void fire_locked(struct wf_cancel *cancel, int reason, const char *text);
-static void set_checks(struct wf_stack *stack);
 
 void wf_cancel_init(struct wf_cancel *cancel, struct wf_cancel *parent) {
     memset(cancel, 0, sizeof *cancel);
@@ -82,7 +81,7 @@ void wf_cancel_enter(struct wf_cancel *cancel, struct wf_member *member) {
     wf_list_append(&cancel->members, &member->node);
     wf_lock_drop(&cancel->lock);
     stack->cancel = cancel;
-    set_checks(stack);
+    wf_stack_set_shields(stack, stack->shields);
 }
 
 void wf_cancel_leave(struct wf_member *member) {
@@ -92,28 +91,23 @@ void wf_cancel_leave(struct wf_member *member) {
     wf_list_remove(&member->node);
     wf_lock_drop(&cancel->lock);
     stack->cancel = member->outer;
-    set_checks(stack);
-}
-
-static void set_checks(struct wf_stack *stack) {
-    bool can_cancel = stack->cancel && stack->shields == 0;
-    stack->checks = (uint8_t)((stack->checks & ~WF_CHECK_CANCEL) | (can_cancel ? WF_CHECK_CANCEL : 0));
+    wf_stack_set_shields(stack, stack->shields);
 }
 
 void wf_cancel_shield(void) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber)
         return; /* a plain thread cannot be cancelled at all */
-    wf_fiber_stack(fiber)->shields++;
-    set_checks(wf_fiber_stack(fiber));
+    struct wf_stack *stack = wf_fiber_stack(fiber);
+    wf_stack_set_shields(stack, stack->shields + 1);
 }
 
 void wf_cancel_unshield(void) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber)
         return;
-    if (wf_fiber_stack(fiber)->shields == 0)
+    struct wf_stack *stack = wf_fiber_stack(fiber);
+    if (stack->shields == 0)
         wf_fatal("weft_unshield without a weft_shield before it");
-    wf_fiber_stack(fiber)->shields--;
-    set_checks(wf_fiber_stack(fiber));
+    wf_stack_set_shields(stack, stack->shields - 1);
 }

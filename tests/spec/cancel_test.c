@@ -322,3 +322,33 @@ TEST(cancel_unshield_without_shield_is_fatal) {
     struct child_end end = child_run(unshield_in_child, NULL);
     CHECK_CHILD_FATAL(&end, "weft_unshield without a weft_shield");
 }
+
+/* A panic that leaves a shield, or a pin, open takes it along. */
+static void panic_behind_a_shield(void *arg) {
+    weft_shield();
+    weft_shield();
+    CHECK_EQ(weft_pin(), 0);
+    weft_panic("behind %p", arg);
+}
+
+static int recover_and_wait(void *arg) {
+    (void)arg;
+    CHECK_EQ(weft_try(panic_behind_a_shield, NULL, NULL, 0), -EOWNERDEAD);
+    return weft_sleep(WEFT_NEVER);
+}
+
+static int cancel_after_recovery(weft_scope *scope, void *arg) {
+    (void)arg;
+    CHECK_EQ(weft_scope_go(scope, recover_and_wait, NULL), 0);
+    weft_yield();
+    CHECK_EQ(weft_scope_cancel(scope, 0, NULL), 0);
+    return 0;
+}
+
+static void shield_after_panic_body(void) {
+    CHECK_EQ(weft_scope_run(NULL, cancel_after_recovery, NULL), -ECANCELED);
+}
+
+TEST(cancel_reaches_a_fiber_that_has_recovered_from_a_panic_behind_a_shield) {
+    run_fibers(shield_after_panic_body);
+}

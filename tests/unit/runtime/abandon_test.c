@@ -251,3 +251,48 @@ TEST(a_thread_may_serve_fibers_while_they_are_dropped) {
         objects_check();
     }
 }
+
+/* What a dropped fiber holds goes with it: the open scope with its children, the block of a large select, its events. */
+static weft_events *dropped_events;
+static weft_event dropped_event;
+
+static int sleep_for_ever(void *arg) {
+    return weft_sleep(weft_after(1000 * PATIENCE_NS)) + (int)(intptr_t)arg;
+}
+
+static void *hold_much(void *arg) {
+    enum { MANY = 24 };
+    weft_scope *scope;
+    weft_scope_options options = {.keep_results = true, .deadline = weft_after(1000 * PATIENCE_NS)};
+    weft_case cases[MANY];
+    CHECK_EQ(weft_scope_open(&scope, &options), 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(weft_scope_go(scope, sleep_for_ever, NULL), 0);
+    CHECK_EQ(weft_event_new(dropped_events, &dropped_event, WEFT_NOW), 0);
+    CHECK_EQ(weft_event_own(dropped_events, dropped_event), 0);
+    for (int i = 0; i < MANY; i++)
+        cases[i] = weft_on_receive(objects.empty, NULL);
+    atomic_store(&objects.began, 1);
+    CHECK_EQ(weft_select(cases, MANY, WEFT_NEVER), 0);
+    return arg;
+}
+
+static int return_from_holders(void *arg) {
+    CHECK_EQ(weft_go(hold_much, NULL), 0);
+    WAIT_UNTIL(atomic_load(&objects.began));
+    for (int i = 0; i < 20; i++) /* so that it gets into its select, most of the time; right either way */
+        weft_yield();
+    return (int)(intptr_t)arg;
+}
+
+TEST(a_dropped_fiber_leaves_nothing_behind) {
+    weft_options options = {.abandon = true};
+    weft_event_reason reason;
+    objects_make();
+    CHECK_EQ(weft_events_new(&dropped_events, NULL), 0);
+    CHECK_EQ(weft_run(&options, return_from_holders, (void *)3), 3);
+    CHECK_EQ(weft_event_wait(dropped_events, dropped_event, &reason, WEFT_NOW), -ENOTRECOVERABLE);
+    CHECK_TEXT(reason.text, "owner exited");
+    weft_events_free(dropped_events);
+    objects_check();
+}

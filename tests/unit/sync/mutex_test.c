@@ -158,6 +158,44 @@ TEST(mutex_is_handed_to_a_waiter_that_has_lost_once) {
         run_fibers(insisting_body);
 }
 
+static int lock_and_unlock(void) {
+    int status = weft_mutex_lock(&mutex, WEFT_NEVER);
+    if (status == 0)
+        unlock();
+    atomic_store(&gate, 1);
+    return status;
+}
+
+/* One that has lost and insists gives up: its right passes to the one behind it. */
+static void insisting_gives_up_body(void) {
+    struct quitter quitter;
+    weft_fiber last;
+    served = 0;
+    atomic_store(&gate, 0);
+    lock();
+    quitter_start(&quitter, lock_and_unlock);
+    WAIT_WAITERS(mutex, &mutex, 1);
+    SPAWN(&last, lock_in_turn, (void *)1);
+    WAIT_WAITERS(mutex, &mutex, 2);
+    unlock();
+    if (weft_mutex_lock(&mutex, WEFT_NOW) == 0) {
+        WAIT_UNTIL(COUNT_WAITERS(mutex, &mutex) == 2 || atomic_load(&gate)); /* it insists, or was quicker than we */
+        CHECK(wf_cancel_fire(&quitter.cancel, -ECANCELED, NULL));
+        unlock();
+    }
+    JOIN(quitter.fiber, NULL);
+    CHECK(quitter.status == 0 || quitter.status == -ECANCELED);
+    wf_cancel_term(&quitter.cancel);
+    JOIN(last, NULL);
+    CHECK_EQ(order[0], 1);
+    check_as_new();
+}
+
+TEST(mutex_goes_on_when_a_waiter_that_insists_gives_up) {
+    for (int i = 0; i < 20; i++)
+        run_fibers(insisting_gives_up_body);
+}
+
 static atomic_int stop_locking;
 
 static void *lock_again_and_again(void *arg) {
@@ -256,6 +294,48 @@ static void gap_body(void) {
 
 TEST(mutex_passes_over_a_waiter_that_gave_up) {
     run_fibers(gap_body);
+}
+
+/* Whoever got the mutex last may free it at once. The one that held it before may still be on its way out of its unlock, the
+ * long way because a try that failed has left its mark. */
+static weft_mutex *short_lived; /* written before its round begins */
+static atomic_long round_begun;
+static atomic_int is_held, was_tried;
+
+static void *hold_short_lived(void *opaque) {
+    for (long i = 1; i <= (intptr_t)opaque; i++) {
+        while (atomic_load(&round_begun) < i)
+            sched_yield();
+        weft_mutex *last = short_lived;
+        CHECK_EQ(weft_mutex_lock(last, WEFT_NEVER), 0);
+        atomic_store(&is_held, 1);
+        while (!atomic_load(&was_tried))
+            sched_yield();
+        weft_mutex_unlock(last);
+    }
+    return NULL;
+}
+
+TEST(mutex_may_go_when_its_last_holder_has_unlocked_it) {
+    long rounds = scaled(2000, 200);
+    atomic_store(&round_begun, 0);
+    pthread_t thread = thread_start(hold_short_lived, (void *)(intptr_t)rounds);
+    for (long i = 1; i <= rounds; i++) {
+        weft_mutex *last = short_lived = calloc(1, sizeof *last);
+        atomic_store(&is_held, 0);
+        atomic_store(&was_tried, 0);
+        atomic_store(&round_begun, i);
+        while (!atomic_load(&is_held))
+            sched_yield();
+        CHECK_EQ(weft_mutex_lock(last, WEFT_NOW), -ETIMEDOUT);
+        atomic_store(&was_tried, 1);
+        while (wf_load_relaxed(&((struct wf_mutex *)last)->word))
+            sched_yield();
+        CHECK_EQ(weft_mutex_lock(last, WEFT_NEVER), 0);
+        weft_mutex_unlock(last);
+        free(last);
+    }
+    thread_join(thread);
 }
 
 /* The holder unlocks just when the waiter has announced itself and is not in the queue yet. */
