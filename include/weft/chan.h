@@ -15,7 +15,8 @@
  *
  * Closing says that no more values come: receivers get what is still inside and then -EPIPE, senders get -EPIPE at once.
  *
- * What was written before a send is visible after the receive that got its value. The typed form checks at compile time that
+ * What was written before a send is visible after the receive that got its value, and what was written before the close
+ * after a receive that got -EPIPE. The typed form checks at compile time that
  * pointers fit the channel:
  *
  *     WEFT_CHAN(int) numbers;
@@ -74,7 +75,7 @@ WEFT_API weft_case weft_on_receive(weft_chan *chan, void *value);
 #define WEFT_CHAN(type) \
     union { \
         weft_chan *chan; \
-        type *element; \
+        __typeof__(type) *element; \
     }
 
 #ifdef __cplusplus

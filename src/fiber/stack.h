@@ -65,8 +65,8 @@ struct wf_stack {
     struct wf_locals *locals;
     struct wf_attributes *attributes; /* of the spawn: freed with the fiber's end, under its lock */
     void *arg;
-    uint64_t fp_control;     /* while suspended, when keeps_fp */
-    struct wf_cxx_state cxx; /* while suspended, when has_cxx */
+    uint64_t fp_control;               /* while suspended, when keeps_fp */
+    struct wf_cxx_state cxx;           /* while suspended, when has_cxx */
     _Atomic(struct wf_wait *) waiting; /* what it is parked in; for reports, and for dropping it */
     _Atomic uint32_t wait_word;        /* claim word of a wait that can be cancelled: wait/wait.h */
     uint8_t checks;                    /* WF_CHECK_*; the fiber's own */

@@ -219,7 +219,7 @@ static int timer_arm_locked(struct timer_record *record, int64_t first, int64_t 
         if (error)
             return error;
     }
-    if (processor == own)
+    if (own && processor == own)
         wf_processor_timers_changed_owner(own);
     else
         wf_engine_timers_changed_any(engine);

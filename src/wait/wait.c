@@ -94,7 +94,7 @@ static inline int wait_one_locked(struct wf_waiter *waiter, struct wf_lock *lock
     struct wf_wait wait;
     waiter->lock = lock;
     waiter->queue = queue;
-    waiter->wait = &wait;
+    waiter->wait = &wait; // cppcheck-suppress autoVariables ; it is out of every queue when this returns
     wait_init(&wait, waiter, 1, worker, reason);
     if (WF_UNLIKELY(deadline_ns == WEFT_NOW)) {
         wf_lock_drop(lock);
@@ -427,6 +427,7 @@ static void queue_append(struct wf_waiter *waiter) {
 
 static void queue_remove(struct wf_waiter *waiter) {
     WF_ASSERT(waiter->is_linked);
+    WF_ASSERT(waiter->queue);
     if (waiter->next == waiter) {
         *waiter->queue = NULL;
     } else {

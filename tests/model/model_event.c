@@ -82,6 +82,11 @@ void wf_event_slot_give_slow(weft_events *system, struct wf_event_slot *given, b
     wf_lock_drop(&system->lock);
 }
 
+void wf_event_magazine_empty(weft_events *system, struct wf_event_magazine *magazine) {
+    (void)system;
+    (void)magazine;
+}
+
 void wf_event_disown_locked(weft_events *system, struct wf_event_slot *owned) {
     (void)system;
     (void)owned;

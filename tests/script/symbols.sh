@@ -13,7 +13,7 @@ shown=$(nm --dynamic --defined-only --format=posix "$library" | awk '$2 != "A" {
 [ -n "$shown" ] || fail "shows no symbol at all"
 strange=$(grep -v '^weft_' <<<"$shown" || true)
 [ -z "$strange" ] || fail "shows more than weft_*:" $strange
-nm --dynamic --defined-only "$library" | grep -q '@@WEFT_0$' || fail "symbols carry no version"
+grep -q '@@WEFT_0$' <<<"$(nm --dynamic --defined-only "$library")" || fail "symbols carry no version"
 
 dynamic=$(readelf --wide --dynamic "$library")
 grep -q 'SONAME.*\[libweft.so.0\]' <<<"$dynamic" || fail "not named libweft.so.0"

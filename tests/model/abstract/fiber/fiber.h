@@ -40,6 +40,11 @@ struct wf_stack {
     uint32_t context; /* how often it was left; written by the other side */
 };
 
+static inline void wf_stack_set_shields(struct wf_stack *stack, uint32_t shields) {
+    stack->shields = shields;
+    stack->checks = (uint8_t)(stack->cancel && shields == 0 ? WF_CHECK_CANCEL : 0);
+}
+
 struct wf_fiber {
     struct wf_task task;
     struct wf_stack *stack;
