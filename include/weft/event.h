@@ -86,9 +86,9 @@ typedef struct weft_events_stats {
 WEFT_API int weft_events_new(weft_events **out, const weft_events_options *options);
 
 /* Frees a system and all its events. Fatal while somebody waits for one of them or for a slot, and while a descriptor is
- * open or a queue exists; merges that are still pending just go. No other call on the system may be under way, except that
- * whoever has waited for an event need not know whether the weft_event_trigger or weft_event_poison that completed it has
- * returned yet. Null is allowed. */
+ * open or a queue exists; merges that are still pending just go. No other call on the system may be under way: a
+ * trigger or poison that somebody was told of may still be on its way out, so join the fiber or thread that made it first.
+ * The poison that the end of an owner makes is waited for. Null is allowed. */
 WEFT_API void weft_events_free(weft_events *events);
 
 /* Poisons every pending event with that reason; from then on no event can be made. Complete ones still answer. The first
@@ -108,11 +108,12 @@ WEFT_API int weft_event_new(weft_events *events, weft_event *out, weft_time dead
 WEFT_API int weft_event_own(weft_events *events, weft_event event);
 WEFT_API int weft_event_disown(weft_events *events, weft_event event);
 
-/* Completes it as ready. Exactly one of any number of calls that race gets 0, the others -EALREADY. Never blocks. */
+/* Completes it as ready. Exactly one of any number of calls that race gets 0, the others -EALREADY. Never
+ * waits; a fiber that completes a chain of merges by it yields after every 256 of them. */
 WEFT_API int weft_event_trigger(weft_events *events, weft_event event);
 
 /* Completes it as poisoned. text may be null and is cut at 75 bytes. 0 also when it was poisoned before, and then the first
- * reason stays; -EALREADY when it was triggered, or when it is expired. Never blocks. */
+ * reason stays; -EALREADY when it was triggered, or when it is expired. Never waits; yields as trigger does. */
 WEFT_API int weft_event_poison(weft_events *events, weft_event event, int code, const char *text);
 
 /* The verdict so far: one of enum weft_event_verdict, or -EINVAL, -EXDEV. */
@@ -152,7 +153,8 @@ WEFT_API int weft_event_merge(weft_events *events, const weft_event *inputs, siz
 
 /* The event completes as after completes, with the same verdict and reason, unless it was completed by hand before. A ring
  * of such orders stays pending until one of its events is completed by hand or by shutdown; -EDEADLK for an event after
- * itself. 0; -EALREADY when the event is complete; -ENODATA when after is expired; -ENOMEM. */
+ * itself. 0; -EALREADY when the event is complete; -ENODATA when after is expired; -ENOMEM. Until the input
+ * completes it keeps some memory for this, also when the event was completed by hand meanwhile. */
 WEFT_API int weft_event_trigger_after(weft_events *events, weft_event event, weft_event after);
 
 /* A descriptor for poll, select and epoll that becomes readable when the event is complete and stays so. Ask weft_event_poll

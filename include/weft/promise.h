@@ -108,7 +108,9 @@ WEFT_API int weft_async(weft_promise **out, weft_fn fn, void *arg);
  *   any          resolved as the first that is; rejected with -ENOENT, and as value an array of weft_outcome, once all are
  *   race         settled as the first that is; of none: for ever pending
  * Of none, all and all_settled are resolved at once and any is rejected. Returns 0; -ENOMEM; -EINVAL for a null out, null
- * inputs or a null among them. */
+ * inputs or a null among them.
+ * The array that a combinator resolves with lives as long as its promise and those that pass it on; where it is itself the
+ * value of an input of another one, keep a reference to that input. */
 WEFT_API int weft_promise_all(weft_promise **out, weft_promise *const *inputs, size_t count);
 WEFT_API int weft_promise_all_settled(weft_promise **out, weft_promise *const *inputs, size_t count);
 WEFT_API int weft_promise_any(weft_promise **out, weft_promise *const *inputs, size_t count);

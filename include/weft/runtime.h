@@ -22,6 +22,10 @@
  * error within a second, with a list of all fibers as by weft_dump, drops them and returns -EDEADLK. A thread of the
  * program besides the workers, whatever it does, and a second runtime count as something outside.
  *
+ * abandon drops the fibers that are left. Channels, events and promises in which they waited go on without them, but what
+ * was being handed to one of them is lost with it; locks, semaphores and barriers that they held or waited for must not be
+ * used any more.
+ *
  * fork: the child has only the thread that called fork and no running runtime. It may call exec or _exit, or start a
  * new runtime by weft_run; the fibers of the parent do not exist in it, and a fiber function that returns there is
  * fatal. The parent notices nothing.

@@ -16,8 +16,9 @@
  * child (-EOWNERDEAD). Scopes form a tree: one that is opened inside another is cancelled with it and cannot outlast its
  * deadline.
  *
- * Cancellation is a request that nobody can miss: every call of a cancelled fiber that would have to wait, and every such call
- * it makes afterwards, returns -ECANCELED; calls with WEFT_NOW, which never wait, work as always. The fiber is expected to
+ * Cancellation is a request that nobody can miss: the call in which a cancelled fiber waits, and every call with a deadline
+ * other than WEFT_NOW that it makes afterwards, returns -ECANCELED, whether it would have to wait or not; calls with WEFT_NOW,
+ * which never wait, work as always. The fiber is expected to
  * clean up and return. What must wait even so goes between weft_shield and weft_unshield.
  */
 #ifndef WEFT_SCOPE_H
@@ -58,7 +59,7 @@ WEFT_API int weft_scope_go(weft_scope *scope, int (*fn)(void *arg), void *arg);
  * -ENOMEM; -EINVAL for a null scope; -EPERM for anybody else. */
 WEFT_API int weft_scope_wait(weft_scope *scope, weft_time deadline);
 
-/* What the child that was started as number index, from 0, returned. Returns 0; -EAGAIN while it runs; -ENOENT when there is
+/* What the child that was started as number index, from 0, returned; a start that failed keeps its number and its error. Returns 0; -EAGAIN while it runs; -ENOENT when there is
  * no such child or results are not kept; -EINVAL for a null pointer. */
 WEFT_API int weft_scope_result(weft_scope *scope, size_t index, int *result);
 
@@ -74,7 +75,8 @@ WEFT_API int weft_cancel_reason(char *buffer, size_t size);
 /* The moment at which the calling fiber is cancelled at the latest; WEFT_NEVER when no scope has a deadline. */
 WEFT_API weft_time weft_deadline(void);
 
-/* In between the calling fiber waits as if it were not cancelled; pairs nest. Unshield without shield is fatal. Nothing on a
+/* In between the calling fiber waits as if it were not cancelled; pairs nest. A scope that is opened in between is not part of
+ * the tree outside, and is to be closed before the unshield. Unshield without shield is fatal. Nothing on a
  * plain thread. */
 WEFT_API void weft_shield(void);
 WEFT_API void weft_unshield(void);

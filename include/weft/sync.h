@@ -33,7 +33,8 @@ extern "C" {
  * with newcomers once; if it loses, the next unlock hands the mutex to it, so nobody starves.
  *
  * rank is for finding lock-order mistakes: a fiber or thread that holds a mutex with a rank may lock others with a higher
- * rank only, and only its holder may unlock it; breaking this is fatal, with both ranks named. 0: no rank, no checks. */
+ * rank only, and only its holder may unlock it; breaking this is fatal, with both ranks named. 0: no rank, and no such checks
+ * but in debug builds of the library, which check the holder of every mutex. */
 typedef struct weft_mutex {
     uint32_t word;
     uint32_t lock;

@@ -108,6 +108,10 @@ int wf_event_complete(weft_events *events, struct wf_event_slot *slot, uint32_t 
         wf_lock_drop(&slot->lock);
         return was_begun ? -EALREADY : -EINVAL;
     }
+    if (WF_UNLIKELY(ending->owner && slot->owner != ending->owner)) { /* disowned meanwhile */
+        wf_lock_drop(&slot->lock);
+        return -EALREADY;
+    }
     if (WF_UNLIKELY(slot->owner))
         wf_event_disown_locked(events, slot);
     if (poisoned && !ending->is_shutdown)
@@ -292,14 +296,14 @@ int weft_event_wait_any(weft_events *events, const weft_event *list, size_t coun
         chosen = any_complete(events, list, count);
     if (chosen != -ETIMEDOUT || deadline == WEFT_NOW)
         return chosen;
-    weft_case *cases = count <= FEW_EVENTS ? few : wf_os_alloc(count * sizeof *cases);
+    weft_case *cases = count <= FEW_EVENTS ? few : wf_wait_alloc(count * sizeof *cases);
     if (!cases)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
         cases[i] = weft_on_event(events, list[i], NULL);
     chosen = weft_select_ordered(cases, (int)count, deadline);
     if (cases != few)
-        wf_os_free(cases);
+        wf_wait_free(cases);
     return chosen;
 }
 

@@ -130,6 +130,7 @@ struct weft_events {
 struct wf_event_ending {
     const weft_event_reason *reason;
     bool is_shutdown;
+    const struct wf_event_owner *owner; /* not NULL: only if it is still this one's */
 };
 
 static inline uint32_t wf_event_index(weft_event event) {

@@ -12,10 +12,10 @@
  *
  * Telling: wf_event_tell goes through the waiters that a completion took out. Decided merges among them go on a list, the
  * others are woken; then the list is worked off, which may put more on it. So a chain of a million merges is a loop, not a
- * million frames. On a fiber the loop ends after a budget of merges and a new fiber does the rest, yielding between
- * budgets, so that neither the caller nor its worker is held up.
+ * million frames. On a fiber the loop yields after every budget of merges, so that its worker is not held up.
  *
- * Rejected: a task that waits for the inputs one after the other (slow, and reports a poison only when its turn comes);
+ * Rejected: a fiber for the rest of a long chain, which may find no memory for its stack, and then the rest is lost.
+ * A task that waits for the inputs one after the other (slow, and reports a poison only when its turn comes);
  * keeping the output's slot from reuse until the last input has fired, which one input that never fires would make a leak.
  */
 #include <string.h>
@@ -81,7 +81,6 @@ static struct wf_waiter *tell_merges(struct wf_waiter *chain, const weft_event_r
 static void tell_waiters(weft_events *events, struct wf_waiter *chain, uint32_t count, const weft_event_reason *reason);
 static void tell_decided(weft_events *events, struct merge *first);
 static struct merge *tell_some(struct merge *first, uint32_t budget);
-static void *tell_rest(void *arg);
 
 int weft_event_merge(weft_events *events, const weft_event *inputs, size_t count, weft_merge_policy policy,
                      size_t quorum, weft_event *out) {
@@ -371,11 +370,13 @@ static void tell_waiters(weft_events *events, struct wf_waiter *chain, uint32_t 
 
 /* With a run, which ends with the last of them. */
 static void tell_decided(weft_events *events, struct merge *first) {
-    struct wf_fiber_worker *worker = wf_worker_self();
-    bool can_hand_on = worker && !worker->fibers->abandons; /* a fiber that is dropped would drop them too */
-    while ((first = tell_some(first, TELL_BUDGET)))
-        if (can_hand_on && weft_go(tell_rest, first) == 0)
-            return;
+    while ((first = tell_some(first, TELL_BUDGET))) {
+        struct wf_fiber_worker *worker = wf_worker_self();
+        if (!worker || worker->fibers->abandons) /* a fiber that is dropped here would drop them too */
+            continue;
+        if (wf_load_relaxed(&worker->base.engine->world_stopper) != &worker->base.world_parker)
+            weft_yield();
+    }
     wf_fetch_sub_release(&events->runs, 1); /* pairs with weft_events_free */
 }
 
@@ -396,13 +397,4 @@ static struct merge *tell_some(struct merge *first, uint32_t budget) {
         merge_close(merge);
     }
     return first;
-}
-
-static void *tell_rest(void *arg) {
-    struct merge *first = arg;
-    weft_events *events = first->events;
-    while ((first = tell_some(first, TELL_BUDGET)))
-        weft_yield();
-    wf_fetch_sub_release(&events->runs, 1); /* pairs with weft_events_free */
-    return NULL;
 }

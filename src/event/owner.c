@@ -17,7 +17,7 @@
 struct wf_event_owner {
     struct wf_leaver leaver;
     struct wf_list node; /* in events->owners, under events->lock */
-    weft_events *events; /* NULL once the system is gone */
+    weft_events *events; /* written under lock; NULL once the system is gone */
     struct wf_lock lock;
     uint32_t first; /* under lock */
 };
@@ -82,9 +82,13 @@ static struct wf_event_owner *owner_of_self(weft_events *events, struct wf_stack
 /* Poisoning takes an event out of the list; one that somebody else completes meanwhile is out when that lock is free. */
 static void owner_leave(struct wf_leaver *leaver) {
     struct wf_event_owner *owner = WF_CONTAINER(leaver, struct wf_event_owner, leaver);
-    weft_events *events = owner->events;
     weft_event_reason reason;
-    struct wf_event_ending ending = {.reason = &reason};
+    struct wf_event_ending ending = {.reason = &reason, .owner = owner};
+    wf_lock_take(&owner->lock);
+    weft_events *events = owner->events;
+    if (events)
+        wf_fetch_add_relaxed(&events->runs, 1); /* whoever is told of the poison may free the system: it waits for us */
+    wf_lock_drop(&owner->lock);
     wf_event_reason_set(&reason, -EOWNERDEAD, "owner exited");
     while (events) {
         weft_event event = WEFT_NO_EVENT;
@@ -102,6 +106,7 @@ static void owner_leave(struct wf_leaver *leaver) {
         wf_lock_take(&events->lock);
         wf_list_remove(&owner->node);
         wf_lock_drop(&events->lock);
+        wf_fetch_sub_release(&events->runs, 1); /* pairs with weft_events_free */
     }
     wf_os_free(owner);
 }
@@ -142,6 +147,12 @@ void wf_event_disown_locked(weft_events *events, struct wf_event_slot *slot) {
 
 void wf_event_owners_forget(weft_events *events) {
     struct wf_list *node;
-    while ((node = wf_list_take_first(&events->owners)))
-        WF_CONTAINER(node, struct wf_event_owner, node)->events = NULL;
+    wf_lock_take(&events->lock);
+    while ((node = wf_list_take_first(&events->owners))) {
+        struct wf_event_owner *owner = WF_CONTAINER(node, struct wf_event_owner, node);
+        wf_lock_take(&owner->lock);
+        owner->events = NULL;
+        wf_lock_drop(&owner->lock);
+    }
+    wf_lock_drop(&events->lock);
 }

@@ -26,6 +26,14 @@ enum { MAGAZINE_BATCH = WF_EVENT_MAGAZINE / 2 };
 #define DIRECTORY_BYTES (WF_EVENT_CHUNKS * sizeof(struct wf_event_slot *))
 #define CHUNK_BYTES (WF_EVENT_CHUNK * sizeof(struct wf_event_slot))
 
+/* Somebody who waits for a slot. */
+struct room {
+    struct wf_leaver leaver;
+    struct wf_waiter waiter;
+    weft_events *events;
+};
+
+static void room_drop(struct wf_leaver *leaver);
 static struct wf_event_slot *take_room(weft_events *events, int64_t deadline_ns, int *error);
 static struct wf_event_slot *take_slot_locked(weft_events *events, int *error);
 static struct wf_event_slot *take_fresh_locked(weft_events *events, int *error);
@@ -90,9 +98,30 @@ static struct wf_event_slot *take_room(weft_events *events, int64_t deadline_ns,
             return slot;
         }
     }
-    struct wf_waiter waiter = {.value = NULL};
-    *error = wf_wait_locked(&waiter, &events->lock, &events->room, deadline_ns, "event slot");
-    return *error ? NULL : waiter.value; /* counted by whoever handed it over */
+    struct wf_fiber *fiber = wf_fiber_self();
+    struct room room = {.leaver = {.leave = room_drop, .drop = room_drop}, .events = events};
+    if (fiber) {
+        room.leaver.next = wf_fiber_stack(fiber)->leavers;
+        wf_fiber_stack(fiber)->leavers = &room.leaver;
+    }
+    *error = wf_wait_locked(&room.waiter, &events->lock, &events->room, deadline_ns, "event slot");
+    if (fiber)
+        wf_fiber_stack(fiber)->leavers = room.leaver.next;
+    return *error ? NULL : room.waiter.value; /* counted by whoever handed it over */
+}
+
+/* The fiber is dropped; it may have been handed a slot that it will not use any more. */
+static void room_drop(struct wf_leaver *leaver) {
+    struct room *room = WF_CONTAINER(leaver, struct room, leaver);
+    weft_events *events = room->events;
+    if (!room->waiter.value)
+        return;
+    wf_lock_take(&events->lock);
+    events->created--;
+    put_slot_locked(events, room->waiter.value, false);
+    struct wf_waiter *served = serve_room_locked(events);
+    wf_lock_drop(&events->lock);
+    wf_wait_wake_chain(served);
 }
 
 static struct wf_event_slot *take_slot_locked(weft_events *events, int *error) {

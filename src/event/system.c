@@ -26,6 +26,7 @@ static int take_tag(uint8_t *tag);
 static void give_tag(uint8_t tag);
 static void drop_waiters(weft_events *events, struct wf_event_slot *slot);
 static void refuse_waiters(weft_events *events);
+static void poison_all(weft_events *events, uint32_t count);
 
 int weft_events_new(weft_events **out, const weft_events_options *given) {
     weft_events_options options;
@@ -94,12 +95,12 @@ static void give_tag(uint8_t tag) {
 void weft_events_free(weft_events *events) {
     if (!events)
         return;
+    wf_event_owners_forget(events);
     while (wf_load_acquire(&events->runs)) /* pairs with the end of a run in event/merge.c */
         weft_yield();
     refuse_waiters(events);
     for (uint32_t i = 0; i < events->next_index; i++)
         drop_waiters(events, wf_event_slot_at(events, i));
-    wf_event_owners_forget(events);
     give_tag(events->tag);
     wf_os_free(events->fds);
     wf_event_reasons_term(&events->reasons);
@@ -139,14 +140,26 @@ int weft_events_shutdown(weft_events *events, int code, const char *text) {
     uint32_t count = events->next_index;
     wf_lock_drop(&events->lock);
     wf_wait_wake_chain(room);
+    poison_all(events, count);
+    return 0;
+}
+
+/* All of them are poisoned before anybody is told: telling one may complete another, that hangs on it, in another way. */
+static void poison_all(weft_events *events, uint32_t count) {
     struct wf_event_ending ending = {.reason = &events->shut_reason, .is_shutdown = true};
+    struct wf_waiter *all = NULL;
+    struct wf_waiter **end = &all;
     for (uint32_t i = 0; i < count; i++) {
         struct wf_event_slot *slot = wf_event_slot_at(events, i);
-        uint32_t generation = wf_load_seq_cst(&slot->active); /* F */
-        if (generation)
-            wf_event_end(events, wf_event_handle(events, slot, generation), &ending);
+        uint32_t generation = wf_load_seq_cst(&slot->active); /* F: pairs with E in event/event.c */
+        if (!generation)
+            continue;
+        wf_event_complete(events, slot, generation, &ending, end);
+        while (*end)
+            end = &(*end)->next;
     }
-    return 0;
+    if (all)
+        wf_event_tell(events, all, ending.reason);
 }
 
 int weft_events_get_stats(weft_events *events, weft_events_stats *out) {

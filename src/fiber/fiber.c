@@ -215,7 +215,7 @@ static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg,
     wf_store_relaxed(&fiber->task.route, route);
     fiber->entry = entry;
     fiber->value = arg;
-    fiber->waiters = NULL;
+    WF_ASSERT(!fiber->waiters); /* nobody waits for the end of a record that is free */
     fiber->parent = parent;
     wf_store_relaxed(&fiber->place, (uintptr_t)attributes + WF_PLACE_NEW);
     WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->task.state), WF_FIBER_NEW);

@@ -35,6 +35,7 @@ static __thread struct wf_try *thread_trying;
 static struct wf_try **innermost_here(void);
 static bool region_ended_badly(struct wf_try *attempt, int end);
 static void run_deferred(struct wf_try *attempt, bool *has_panicked);
+static void leave_regions(struct wf_fiber *fiber, const struct wf_leaver *outer);
 static void leave_pairs(struct wf_fiber *fiber, uint32_t shields, uint32_t pins);
 static _Noreturn void leave_region(struct wf_try *attempt);
 
@@ -83,9 +84,12 @@ int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
     struct wf_fiber *fiber = wf_fiber_self();
     uint32_t shields = fiber ? wf_fiber_stack(fiber)->shields : 0;
     uint32_t pins = fiber ? wf_fiber_stack(fiber)->pins : 0;
+    struct wf_leaver *leavers = fiber ? wf_fiber_stack(fiber)->leavers : NULL;
     int error = wf_try_call(&attempt, innermost_here(), fn, arg);
-    if (error && fiber)
+    if (error && fiber) {
         leave_pairs(fiber, shields, pins);
+        leave_regions(fiber, leavers);
+    }
     if (attempt.is_exit)
         weft_exit(attempt.result);
     if (error && size)
@@ -100,6 +104,20 @@ static void leave_pairs(struct wf_fiber *fiber, uint32_t shields, uint32_t pins)
     stack->pins = pins;
     if (pins == 0)
         wf_task_set_pinned(&fiber->task, 0);
+}
+
+/* Nor will the blocks that were opened since; newest first. */
+static void leave_regions(struct wf_fiber *fiber, const struct wf_leaver *outer) {
+    struct wf_leaver **at = &wf_fiber_stack(fiber)->leavers;
+    while (*at != outer) {
+        struct wf_leaver *leaver = *at;
+        if (!leaver->is_region) {
+            at = &leaver->next;
+            continue;
+        }
+        *at = leaver->next;
+        leaver->leave(leaver);
+    }
 }
 
 void weft_panic(const char *format, ...) {

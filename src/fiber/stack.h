@@ -41,6 +41,7 @@ struct wf_leaver {
     void (*leave)(struct wf_leaver *leaver);
     /* Instead of it, when the fiber is dropped with its runtime: on a plain thread, nothing runs any more. */
     void (*drop)(struct wf_leaver *leaver);
+    bool is_region; /* a block of the program: a panic that is caught outside of it ends it too */
 };
 
 /* What the calls of a fiber that may block have to look at first. Usually nothing. */

@@ -67,7 +67,9 @@ void wf_fiber_yield(void) {
 }
 
 void wf_fiber_perturb(void) {
-    if (wf_rng_below(&wf_worker_self()->base.processor->rng, PERTURB_ONE_IN) == 0)
+    struct wf_worker *worker = &wf_worker_self()->base;
+    bool has_stopped_world = wf_load_relaxed(&worker->engine->world_stopper) == &worker->world_parker;
+    if (!has_stopped_world && wf_rng_below(&worker->processor->rng, PERTURB_ONE_IN) == 0)
         wf_fiber_yield();
 }
 

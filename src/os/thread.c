@@ -71,6 +71,10 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)
 }
 
 /* There is only one thread in the child, so nobody writes; the lock may be held by one that is gone. */
+void wf_os_thread_after_fork(void) {
+    pthread_mutex_init(&program_mask_lock, NULL);
+}
+
 void wf_os_thread_restore_signals(void) {
     pthread_sigmask(SIG_SETMASK, &program_mask, NULL);
 }

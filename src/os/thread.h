@@ -21,6 +21,8 @@ struct wf_os_thread {
 /* Starts a thread that runs fn(arg), with all signals blocked except the synchronous ones. The name is cut at 15 bytes.
  * Returns 0, -EAGAIN or -ENOMEM. */
 int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)(void *arg), void *arg);
+/* In the child of a fork: whoever was starting a thread is gone. */
+void wf_os_thread_after_fork(void);
 /* In the child of a fork by such a thread: the program's own signal mask again. */
 void wf_os_thread_restore_signals(void);
 /* Waits for its end. */

@@ -277,3 +277,7 @@ static const struct wf_case_kind promise_kind = {
 weft_case weft_on_promise(weft_promise *promise, weft_outcome *out) {
     return wf_case_make(&promise_kind, promise, 0, out);
 }
+
+void wf_promises_after_fork(void) {
+    wf_lock_init(&promise_unhandled.lock);
+}

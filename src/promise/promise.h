@@ -85,4 +85,7 @@ void wf_owned_unref(struct wf_owned *owned);
 struct wf_settled wf_settled_value(void *value);
 struct wf_settled wf_settled_error(int error, const char *text);
 
+/* In the child of a fork: whoever held the lock of the hook is gone. */
+void wf_promises_after_fork(void);
+
 #endif

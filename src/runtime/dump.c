@@ -77,12 +77,15 @@ struct frames {
     int count;
 };
 
-struct request {
+/* A thread's wish. It is in the runtime's list, which frees it at the end when the thread had to give up waiting for it. */
+struct wf_dump_request {
+    struct wf_dump_request *next;
     struct wf_fibers *fibers;
     struct wf_picture *picture;
 };
 
 static int take_here(struct wf_fibers *fibers, const struct wf_fiber *except, struct wf_picture **out);
+static int take_by_fiber(weft_runtime *runtime, struct wf_picture **out);
 static void *take_for_thread(void *opaque);
 static void add_fiber(struct wf_picture *picture, struct wf_fibers *fibers, struct wf_fiber *fiber);
 static void describe_wait(struct wf_picture *picture, struct wf_fibers *fibers, struct wf_fiber *fiber,
@@ -102,27 +105,53 @@ int weft_dump(weft_runtime *runtime, int fd) {
     struct wf_fibers *fibers = wf_runtimes_enter_this((struct wf_fibers *)runtime);
     if (!fibers)
         return -ESTALE;
-    struct request request = {.fibers = fibers};
-    int error = 0;
-    if (worker && worker->fibers != fibers) {
-        error = -EPERM;
-    } else if (worker) {
-        error = take_here(fibers, NULL, &request.picture);
-    } else {
-        weft_fiber taker;
-        const weft_spawn_options options = {.name = "weft_dump", .priority = WEFT_PRIORITY_HIGH};
-        void *result = NULL;
-        error = wf_fiber_spawn(fibers, &options, take_for_thread, &request, false, &taker);
-        if (!error)
-            error = weft_join(taker, &result, WEFT_NEVER);
-        if (!error)
-            error = (int)(intptr_t)result;
-    }
+    struct wf_picture *picture = NULL;
+    int error = -EPERM;
+    if (!worker)
+        error = take_by_fiber((weft_runtime *)fibers, &picture);
+    else if (worker->fibers == fibers)
+        error = take_here(fibers, NULL, &picture);
     wf_runtimes_leave(fibers);
     if (!error)
-        error = wf_picture_print(request.picture, fd);
-    wf_picture_free(request.picture);
+        error = wf_picture_print(picture, fd);
+    wf_picture_free(picture);
     return error;
+}
+
+/* For a plain thread. If the runtime ends and drops its fibers meanwhile, the one that was to do it may still be at it. */
+static int take_by_fiber(weft_runtime *runtime, struct wf_picture **out) {
+    const weft_spawn_options options = {.name = "weft_dump", .priority = WEFT_PRIORITY_HIGH};
+    struct wf_dump_request *request = wf_os_alloc(sizeof *request);
+    if (!request)
+        return -ENOMEM;
+    request->fibers = &runtime->fibers;
+    wf_lock_take(&runtime->dumps_lock);
+    request->next = runtime->dumps;
+    runtime->dumps = request;
+    wf_lock_drop(&runtime->dumps_lock);
+    weft_fiber taker;
+    void *result = NULL;
+    int error = wf_fiber_spawn(&runtime->fibers, &options, take_for_thread, request, false, &taker);
+    if (!error && (error = weft_join(taker, &result, WEFT_NEVER)) == -ECANCELED)
+        return error;
+    wf_lock_take(&runtime->dumps_lock);
+    struct wf_dump_request **at = &runtime->dumps;
+    while (*at != request)
+        at = &(*at)->next;
+    *at = request->next;
+    wf_lock_drop(&runtime->dumps_lock);
+    *out = request->picture;
+    wf_os_free(request);
+    return error ? error : (int)(intptr_t)result;
+}
+
+void wf_dump_term(weft_runtime *runtime) {
+    while (runtime->dumps) {
+        struct wf_dump_request *request = runtime->dumps;
+        runtime->dumps = request->next;
+        wf_picture_free(request->picture);
+        wf_os_free(request);
+    }
 }
 
 /* On a fiber of that runtime. */
@@ -135,7 +164,7 @@ static int take_here(struct wf_fibers *fibers, const struct wf_fiber *except, st
 }
 
 static void *take_for_thread(void *opaque) {
-    struct request *request = opaque;
+    struct wf_dump_request *request = opaque;
     return (void *)(intptr_t)take_here(request->fibers, wf_fiber_self(), &request->picture);
 }
 

@@ -11,6 +11,8 @@
 
 #include "os/fault.h"
 #include "os/signal.h"
+#include "os/thread.h"
+#include "promise/promise.h"
 #include "runtime/runtime.h"
 
 static pthread_mutex_t prepare_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -20,6 +22,8 @@ static bool is_prepared;
 static void after_fork(void) {
     wf_runtimes_forget_all();
     wf_locals_after_fork();
+    wf_promises_after_fork();
+    wf_os_thread_after_fork();
     wf_os_faults_after_fork();
     pthread_mutex_init(&prepare_lock, NULL);
 }

@@ -64,7 +64,7 @@ static int read_environment(const char *name, uint64_t low, uint64_t high, uint6
         return 0;
     char *end;
     uint64_t number = strtoull(text, &end, 10);
-    bool is_number = end != text && *text != '-';
+    bool is_number = *text >= '0' && *text <= '9';
     int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
     if (shift)
         end++;

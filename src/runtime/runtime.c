@@ -122,6 +122,7 @@ static void runtime_stop(weft_runtime *runtime) {
     if (wf_fibers_alive(fibers) > 0) {
         wf_join_abandon(fibers); /* again: those who were inside may have left callbacks for the end of a fiber */
         wf_wait_drop_all(fibers);
+        wf_dump_term(runtime);
     }
     if (runtime->handles_faults)
         wf_os_faults_remove(fibers->fault_panics);

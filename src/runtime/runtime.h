@@ -26,9 +26,14 @@ struct weft_runtime {
     int (*first)(void *arg);
     void *first_arg;
     int outcome; /* of the first fiber */
+    struct wf_lock dumps_lock;
+    struct wf_dump_request *dumps; /* under dumps_lock: wishes of plain threads */
     bool handles_faults;
     struct wf_deadlock deadlock;
 };
+
+/* Wishes that nobody came back for. Nothing runs any more. */
+void wf_dump_term(weft_runtime *runtime);
 
 /* Options after defaults and environment. Says on standard error what is wrong, and returns -EINVAL. */
 int wf_options_resolve(const weft_options *given, weft_options *out);

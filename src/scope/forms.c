@@ -10,7 +10,6 @@
 
 #include "base/assert.h"
 #include "base/atomic.h"
-#include "os/memory.h"
 #include "wait/cancel.h"
 #include "weft/runtime.h"
 #include "weft/scope.h"
@@ -24,12 +23,7 @@ struct contest {
     enum shape shape;
     bool has_run;            /* every branch has come to its own end */
     _Atomic uint32_t winner; /* index plus one; 0: nobody yet */
-    struct runner *runners;
-};
-
-struct runner {
-    struct contest *contest;
-    uint32_t index;
+    _Atomic uint32_t next;   /* branch that the next child takes */
 };
 
 static int hold_contest(weft_branch *branches, int count, int64_t deadline_ns, enum shape shape);
@@ -64,12 +58,8 @@ static int hold_contest(weft_branch *branches, int count, int64_t deadline_ns, e
         branches[i].status = -ECANCELED;
     if (count == 0)
         return 0;
-    contest.runners = wf_os_alloc((size_t)count * sizeof *contest.runners);
-    if (!contest.runners)
-        return -ENOMEM;
     weft_scope_options options = {.deadline = deadline_option(deadline_ns), .keep_going = shape != SHAPE_ALL};
     int outcome = weft_scope_run(&options, contest_body, &contest);
-    wf_os_free(contest.runners);
     uint32_t winner = wf_load_relaxed(&contest.winner);
     if (winner)
         return (int)winner - 1;
@@ -80,28 +70,27 @@ static int contest_body(weft_scope *scope, void *opaque) {
     struct contest *contest = opaque;
     contest->scope = scope;
     for (int i = 0; i < contest->count; i++) {
-        contest->runners[i] = (struct runner){.contest = contest, .index = (uint32_t)i};
-        int error = weft_scope_go(scope, run_branch, &contest->runners[i]);
+        int error = weft_scope_go(scope, run_branch, contest);
         if (error)
             return wf_load_relaxed(&contest->winner) ? 0 : error; /* it may be over before all have begun */
     }
-    contest->has_run = weft_scope_wait(scope, WEFT_NEVER) == 0;
+    contest->has_run = weft_scope_wait(scope, WEFT_NEVER) == 0 && weft_cancel_reason(NULL, 0) == 0;
     return 0;
 }
 
 static int run_branch(void *opaque) {
-    struct runner *runner = opaque;
-    struct contest *contest = runner->contest;
-    weft_branch *branch = &contest->branches[runner->index];
+    struct contest *contest = opaque;
+    uint32_t index = wf_fetch_add_relaxed(&contest->next, 1);
+    weft_branch *branch = &contest->branches[index];
     branch->status = -EOWNERDEAD; /* should it panic */
     branch->status = branch->fn(branch->arg);
     bool was_stopped = branch->status < 0 && weft_cancel_reason(NULL, 0) != 0; /* then it has not ended by itself */
     if ((contest->shape == SHAPE_RACE && !was_stopped) || (contest->shape == SHAPE_ANY && branch->status >= 0)) {
         uint32_t nobody = 0;
-        if (wf_cas_acq_rel(&contest->winner, &nobody, runner->index + 1)) /* pairs with itself in the others */
+        if (wf_cas_acq_rel(&contest->winner, &nobody, index + 1)) /* pairs with itself in the others */
             weft_scope_cancel(contest->scope, -ECANCELED, "another branch has won");
     }
-    return contest->shape == SHAPE_RACE ? 0 : branch->status < 0 ? branch->status : 0;
+    return contest->shape == SHAPE_ALL && branch->status < 0 ? branch->status : 0;
 }
 
 struct map_run {

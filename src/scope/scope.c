@@ -62,6 +62,7 @@ static void scope_drop(struct wf_leaver *leaver);
 static void close_inside(weft_scope *scope);
 static int scope_end(weft_scope *scope);
 static int take_place(weft_scope *scope, uint64_t *index);
+static void note_result(weft_scope *scope, uint64_t index, int result);
 static int keep_room_locked(weft_scope *scope);
 static void *child_main(void *opaque);
 static void child_watch(struct child *child, weft_fiber id);
@@ -103,7 +104,8 @@ int weft_scope_open(weft_scope **out, const weft_scope_options *options) {
         }
     }
     wf_cancel_enter(&scope->cancel, &scope->opener);
-    scope->leaver = (struct wf_leaver){.next = stack->leavers, .leave = close_left_open, .drop = scope_drop};
+    scope->leaver =
+        (struct wf_leaver){.next = stack->leavers, .leave = close_left_open, .drop = scope_drop, .is_region = true};
     stack->leavers = &scope->leaver;
     *out = scope;
     return 0;
@@ -155,8 +157,10 @@ static int scope_end(weft_scope *scope) {
     if (scope->has_timer)
         wf_timers_cancel(&scope->timer);
     wf_cancel_leave(&scope->opener);
-    int outcome = wf_cancel_is_fired(&scope->cancel) ? scope->cancel.reason : scope->first_error;
-    wf_cancel_term(&scope->cancel);
+    wf_cancel_term(&scope->cancel); /* from here on nobody cancels it any more */
+    int outcome = scope->first_error;
+    if (!outcome && wf_cancel_is_fired(&scope->cancel))
+        outcome = scope->cancel.reason;
     wf_os_free(scope->results);
     wf_os_free(scope);
     return outcome;
@@ -211,22 +215,33 @@ int weft_scope_go(weft_scope *scope, int (*fn)(void *arg), void *arg) {
         return -EINVAL;
     if (!worker)
         return -EPERM;
+    uint64_t index;
+    int error = take_place(scope, &index);
+    if (error)
+        return error;
     struct child *child = wf_os_alloc(sizeof *child);
-    if (!child)
-        return -ENOMEM;
-    *child = (struct child){.scope = scope, .fn = fn, .arg = arg};
-    int error = take_place(scope, &child->index);
-    if (!error) {
+    if (child) {
         weft_fiber id;
+        *child = (struct child){.scope = scope, .fn = fn, .arg = arg, .index = index};
         error = weft_spawn(&id, child_main, child);
         if (!error) {
             child_watch(child, id);
             return 0;
         }
-        leave_place(scope);
+        wf_os_free(child);
     }
-    wf_os_free(child);
+    error = error ? error : -ENOMEM;
+    note_result(scope, index, error);
+    leave_place(scope);
     return error;
+}
+
+static void note_result(weft_scope *scope, uint64_t index, int result) {
+    if (!scope->keeps_results)
+        return;
+    wf_lock_take(&scope->lock);
+    scope->results[index] = result == RESULT_RUNNING ? RESULT_RUNNING + 1 : result;
+    wf_lock_drop(&scope->lock);
 }
 
 /* Counts one more child in, when there is room for it. */
@@ -331,12 +346,11 @@ static void child_report(struct child *child) {
     weft_scope *scope = child->scope;
     bool has_failed = child->status < 0;
     wf_context_release(scope);
-    if (has_failed || scope->keeps_results) {
+    note_result(scope, child->index, child->status);
+    if (has_failed) {
         wf_lock_take(&scope->lock);
-        if (has_failed && !scope->first_error)
+        if (!scope->first_error && !wf_cancel_is_fired(&scope->cancel))
             scope->first_error = child->status;
-        if (scope->keeps_results)
-            scope->results[child->index] = child->status == RESULT_RUNNING ? RESULT_RUNNING + 1 : child->status;
         wf_lock_drop(&scope->lock);
     }
     if (has_failed && !scope->keeps_going)
@@ -355,15 +369,14 @@ static void leave_place(weft_scope *scope) {
         wf_wait_wake(wake);
 }
 
-/* The opener, once no child is left; until then the first who wants room. */
+/* The first who wants room; the opener, when there is nobody else and no child is left. */
 static struct wf_waiter *take_next_locked(weft_scope *scope) {
     while (scope->waiters) {
         struct wf_waiter *first = scope->waiters;
-        if (first->amount == WANTS_END && scope->alive > 0) {
-            if (first->next == first)
-                return NULL;
+        if (first->amount == WANTS_END && first->next != first)
             first = first->next;
-        }
+        else if (first->amount == WANTS_END && scope->alive > 0)
+            return NULL;
         if (wf_wait_take_locked(first)) {
             first->status = 0;
             return first;

@@ -136,7 +136,7 @@ static inline bool send_locked(weft_chan *chan, const void *value, int *status, 
 static inline void ring_put(weft_chan *chan, const void *value) {
     uint32_t count = wf_load_relaxed(&chan->count);
     uint32_t at = chan->first + count;
-    if (at >= chan->capacity || at < count)
+    if (at >= chan->capacity)
         at -= chan->capacity;
     copy(chan->ring + at * chan->element_size, value, chan->element_size);
     wf_store_relaxed(&chan->count, count + 1);

@@ -193,10 +193,10 @@ static WF_NOINLINE bool mutex_unlock_slow(struct wf_mutex *mutex) {
 static void check_order(const struct wf_mutex *mutex) {
     if (wf_load_relaxed(&mutex->owner) == self_as_owner() && wf_load_relaxed(&mutex->word) & LOCKED)
         wf_fatal("a mutex was locked by the one that holds it");
-    struct wf_mutex *newest = *held_list();
-    if (mutex->rank && newest && newest->rank >= mutex->rank)
-        wf_fatal("a mutex of rank %u was locked while one of rank %u is held: ranks must go up", mutex->rank,
-                 newest->rank);
+    for (struct wf_mutex *held = *held_list(); mutex->rank && held; held = held->outer)
+        if (held->rank >= mutex->rank)
+            wf_fatal("a mutex of rank %u was locked while one of rank %u is held: ranks must go up", mutex->rank,
+                     held->rank);
 }
 
 static void note_locked(struct wf_mutex *mutex) {

@@ -58,16 +58,17 @@ static void fire_locked(struct wf_cancel *cancel, int reason, const char *text) 
     strncpy(cancel->text, text, sizeof cancel->text - 1);
     wf_store_seq_cst(&cancel->is_cancelled, 1); /* D: pairs with C in wait/wait.c */
     WF_POINT("cancel.after_flag");
-    for (struct wf_list *node = cancel->members.next; node != &cancel->members; node = node->next) {
-        struct wf_member *member = WF_CONTAINER(node, struct wf_member, node);
-        wf_wait_cancel(member->fibers, member->fiber);
-    }
+    /* What lies below first: a fiber in there is a member here too, and finds its own region cancelled when it wakes. */
     for (struct wf_list *node = cancel->children.next; node != &cancel->children; node = node->next) {
         struct wf_cancel *child = WF_CONTAINER(node, struct wf_cancel, sibling);
         wf_lock_take(&child->lock);
         if (!wf_cancel_is_fired(child))
             fire_locked(child, reason, text);
         wf_lock_drop(&child->lock);
+    }
+    for (struct wf_list *node = cancel->members.next; node != &cancel->members; node = node->next) {
+        struct wf_member *member = WF_CONTAINER(node, struct wf_member, node);
+        wf_wait_cancel(member->fibers, member->fiber);
     }
 }
 

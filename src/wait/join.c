@@ -84,7 +84,10 @@ void wf_join_tell(struct wf_waiter *taken) {
 }
 
 void wf_join_abandon(struct wf_fibers *fibers) {
-    for (uint32_t i = 0; i < fibers->next_index; i++) {
+    wf_lock_take(&fibers->records_lock); /* threads may still be spawning */
+    uint32_t end = fibers->next_index;
+    wf_lock_drop(&fibers->records_lock);
+    for (uint32_t i = 0; i < end; i++) {
         struct wf_fiber *fiber = wf_record_at(fibers, i);
         wf_lock_take(&fiber->lock);
         struct wf_waiter *first = wf_wait_take_all_locked(&fiber->waiters, -ECANCELED, NULL);

@@ -20,7 +20,6 @@
 
 #include "base/assert.h"
 #include "os/clock.h"
-#include "os/memory.h"
 
 enum { FEW = 16, NONE_READY = -1000 };
 
@@ -38,7 +37,6 @@ struct selection {
 static const struct wf_case_kind time_kind = {.name = "time"};
 
 static int select_cases(weft_case *cases, int count, int64_t deadline_ns, bool is_ordered);
-static void block_drop(struct wf_leaver *leaver);
 static int selection_check(const weft_case *cases, int count, int64_t deadline_ns);
 static int selection_run(struct selection *selection, bool is_ordered);
 static int try_each(struct selection *selection, bool is_ordered, uint32_t *begun);
@@ -77,30 +75,16 @@ static int select_cases(weft_case *cases, int count, int64_t deadline_ns, bool i
         selection.order = order;
         return selection_run(&selection, is_ordered);
     }
-    struct wf_fiber *fiber = wf_fiber_self();
     size_t n = (size_t)count;
-    size_t each = sizeof *selection.nodes + sizeof *selection.locks + sizeof *selection.order;
-    struct wf_leaver *block = wf_os_alloc(sizeof *block + n * each);
+    char *block = wf_wait_alloc(n * (sizeof *selection.nodes + sizeof *selection.locks + sizeof *selection.order));
     if (!block)
         return -ENOMEM;
-    selection.nodes = (struct wf_waiter *)(void *)(block + 1);
+    selection.nodes = (struct wf_waiter *)(void *)block;
     selection.locks = (struct wf_lock **)(void *)(selection.nodes + n);
     selection.order = (uint16_t *)(void *)(selection.locks + n);
-    block->drop = block_drop;
-    if (fiber) {
-        block->next = wf_fiber_stack(fiber)->leavers;
-        wf_fiber_stack(fiber)->leavers = block;
-    }
     int chosen = selection_run(&selection, is_ordered);
-    if (fiber)
-        wf_fiber_stack(fiber)->leavers = block->next;
-    wf_os_free(block);
+    wf_wait_free(block);
     return chosen;
-}
-
-/* The fiber is dropped with its runtime while it waits. */
-static void block_drop(struct wf_leaver *leaver) {
-    wf_os_free(leaver);
 }
 
 static int selection_check(const weft_case *cases, int count, int64_t deadline_ns) {

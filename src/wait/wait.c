@@ -18,6 +18,7 @@
 #include "base/assert.h"
 #include "base/point.h"
 #include "os/clock.h"
+#include "os/memory.h"
 #include "wait/cancel.h"
 
 /* Mutants: one wrong order or step each; tests/model/model_wait.c has to find them all. */
@@ -60,6 +61,7 @@ static int outcome_of(const struct wf_wait *wait, uint32_t word);
 static void unlink_all(struct wf_wait *wait);
 static void drop_locks(struct wf_lock **locks, uint32_t count);
 static bool commit_drop(struct wf_fiber *fiber, void *arg);
+static void wake_from_outside(struct wf_fibers *fibers, struct wf_fiber *fiber, _Atomic uint32_t *word);
 static bool commit_word(struct wf_fiber *fiber, void *arg);
 static void queue_append(struct wf_waiter *waiter);
 static void queue_remove(struct wf_waiter *waiter);
@@ -356,8 +358,25 @@ void wf_wait_wake(struct wf_waiter *waiter) {
         return;
     }
     _Atomic uint32_t *word = wait->word;
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (WF_UNLIKELY(word && (!worker || worker->fibers != fibers))) {
+        wake_from_outside(fibers, fiber, word);
+        return;
+    }
     if (!word || (WAIT_OR_DELIVERED(word, WF_WAIT_DELIVERED) & WF_WAIT_PARKED)) /* A */
         wf_fiber_ready(fibers, fiber);
+}
+
+/* A runtime that drops its fibers waits for the delivery (wf_wait_drop_all), and no longer: so it is held before that. When it
+ * cannot be held any more, nobody runs its fibers, and the delivery is the last touch. */
+static void wake_from_outside(struct wf_fibers *fibers, struct wf_fiber *fiber, _Atomic uint32_t *word) {
+    bool is_held = wf_runtimes_hold(fibers);
+    bool is_parked = WAIT_OR_DELIVERED(word, WF_WAIT_DELIVERED) & WF_WAIT_PARKED;
+    if (!is_held)
+        return;
+    if (is_parked)
+        wf_fiber_ready(fibers, fiber);
+    wf_runtimes_leave(fibers);
 }
 
 struct wf_waiter *wf_wait_take_all_locked(struct wf_waiter **queue, int status, void *value) {
@@ -385,6 +404,7 @@ uint32_t wf_wait_wake_chain(struct wf_waiter *first) {
     return count;
 }
 
+/* Whoever cancels is inside the runtime, or keeps it from ending by the scope that it knows to be open. */
 void wf_wait_cancel(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     _Atomic uint32_t *word = &wf_fiber_stack(fiber)->wait_word;
     uint32_t was;
@@ -409,6 +429,35 @@ void wf_wait_drop_all(struct wf_fibers *fibers) {
                 wf_relax();
         unlink_all(wait);
     }
+}
+
+/* Leaving, too: the call may end by a fault that became a panic. */
+static void release_memory(struct wf_leaver *leaver) {
+    wf_os_free(leaver);
+}
+
+void *wf_wait_alloc(size_t bytes) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    struct wf_leaver *leaver = wf_os_alloc(sizeof *leaver + bytes);
+    if (!leaver)
+        return NULL;
+    *leaver = (struct wf_leaver){.leave = release_memory, .drop = release_memory};
+    if (fiber) {
+        leaver->next = wf_fiber_stack(fiber)->leavers;
+        wf_fiber_stack(fiber)->leavers = leaver;
+    }
+    return leaver + 1;
+}
+
+void wf_wait_free(void *memory) {
+    struct wf_leaver *leaver = (struct wf_leaver *)memory - 1;
+    struct wf_fiber *fiber = wf_fiber_self();
+    struct wf_leaver **at = fiber ? &wf_fiber_stack(fiber)->leavers : NULL;
+    while (at && *at != leaver)
+        at = &(*at)->next;
+    if (at)
+        *at = leaver->next;
+    wf_os_free(leaver);
 }
 
 static void queue_append(struct wf_waiter *waiter) {

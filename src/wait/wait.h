@@ -128,6 +128,10 @@ void wf_wait_wake(struct wf_waiter *waiter);
 struct wf_waiter *wf_wait_take_all_locked(struct wf_waiter **queue, int status, void *value);
 uint32_t wf_wait_wake_chain(struct wf_waiter *first);
 
+/* Memory for the length of a call that may wait: it goes with the calling fiber if that is dropped. NULL: none to be had. */
+void *wf_wait_alloc(size_t bytes);
+void wf_wait_free(void *memory);
+
 /* The cancellation of a fiber: ends the wait that it is in, if it is in one. The caller keeps its stack from going. */
 void wf_wait_cancel(struct wf_fibers *fibers, struct wf_fiber *fiber);
 

@@ -55,10 +55,10 @@ check() {
     expect 1 ' running +first ' LIST FRAMES
     expect 500 '^#[0-9]+ .*in entry_of_joiner ' FRAMES DONE
     expect 2000 '^#[0-9]+ .*in join_deep ' FRAMES DONE
-    expect 500 '^#[0-9]+ .*in weft_join ' FRAMES DONE
+    expect 500 '^#[0-9]+ .*weft_join ' FRAMES DONE
     expect 500 '^#[0-9]+ .*in entry_of_sleeper ' FRAMES DONE
     expect 1500 '^#[0-9]+ .*in sleep_deep ' FRAMES DONE
-    expect 500 '^#[0-9]+ .*in weft_sleep ' FRAMES DONE
+    expect 500 '^#[0-9]+ .*weft_sleep ' FRAMES DONE
     expect 1 '^#[0-9]+ .*in first ' FRAMES DONE
     if grep -qiE 'Backtrace stopped|corrupt stack|Python Exception|Error occurred' out; then
         fail "$what: an error in the list"

@@ -194,8 +194,8 @@ static void deep_chain(void) {
     weft_event root = make(), last = make_chain(root, scaled(1000000, 20000));
     SPAWN(&walker, stroll, NULL);
     WAIT_UNTIL(atomic_load(&strolls) > 0);
-    CHECK_EQ(weft_event_trigger(events, root), 0);
     int before = atomic_load(&strolls);
+    CHECK_EQ(weft_event_trigger(events, root), 0);
     CHECK_EQ(weft_event_wait(events, last, NULL, WEFT_NEVER), 0);
     CHECK(atomic_load(&strolls) > before); /* others had their turn meanwhile */
     atomic_store(&is_over, true);

@@ -97,3 +97,28 @@ static void large_cap(void) {
 TEST(a_large_cap_holds_as_well) {
     run_fibers(large_cap);
 }
+
+/* A shutdown poisons everything that is pending, also what would become ready when its inputs complete. */
+static void shut_merges(void) {
+    weft_events *system;
+    weft_event inputs[2], output;
+    for (int order = 0; order < 2; order++) {
+        CHECK_EQ(weft_events_new(&system, NULL), 0);
+        weft_event early;
+        CHECK_EQ(weft_event_new(system, &early, WEFT_NOW), 0);
+        for (int i = 0; i < 2; i++)
+            CHECK_EQ(weft_event_new(system, &inputs[i], WEFT_NOW), 0);
+        if (order)
+            CHECK_EQ(weft_event_trigger(system, early), 0); /* its slot, a lower one, is free for the output */
+        CHECK_EQ(weft_event_merge(system, inputs, 2, WEFT_MERGE_ALL_SETTLED, 0, &output), 0);
+        CHECK_EQ(weft_events_shutdown(system, -EIO, "closing"), 0);
+        weft_event_reason reason;
+        CHECK_EQ(weft_event_wait(system, output, &reason, WEFT_NOW), -ENOTRECOVERABLE);
+        CHECK_TEXT(reason.text, "closing");
+        weft_events_free(system);
+    }
+}
+
+TEST(a_shutdown_poisons_merges_as_well_wherever_their_slots_are) {
+    run_fibers(shut_merges);
+}

@@ -360,3 +360,167 @@ static void no_stack_body(void) {
 TEST(scope_child_without_a_stack_fails_with_no_memory) {
     run_fibers_with(&(weft_options){.quiet = true, .no_deadlock_report = true}, no_stack_body);
 }
+
+/* A fiber that is cancelled inside an inner scope finds that one cancelled when it wakes, and with the outer reason. */
+static weft_chan *never_sent;
+static atomic_int reasons_right;
+
+static int wait_inside(weft_scope *scope, void *arg) {
+    (void)scope;
+    *(bool *)arg = true;
+    int status = weft_chan_recv(never_sent, NULL, WEFT_NEVER);
+    if (status == -ECANCELED && weft_cancel_reason(NULL, 0) == -EIO)
+        atomic_fetch_add(&reasons_right, 1);
+    return status;
+}
+
+static int open_inner(void *arg) {
+    (void)arg;
+    bool is_inside = false; /* else it was cancelled before it could open one */
+    int status = weft_scope_run(NULL, wait_inside, &is_inside);
+    CHECK_EQ(status, is_inside ? -EIO : -ECANCELED);
+    atomic_fetch_sub(&reasons_right, is_inside);
+    return 0;
+}
+
+static int cancel_them(weft_scope *scope, void *arg) {
+    (void)arg;
+    for (int i = 0; i < 50; i++)
+        CHECK_EQ(weft_scope_go(scope, open_inner, NULL), 0);
+    for (int i = 0; i < 20; i++)
+        weft_yield();
+    CHECK_EQ(weft_scope_cancel(scope, -EIO, "outer"), 0);
+    return 0;
+}
+
+static void inner_reason_body(void) {
+    long rounds = scaled(100, 5);
+    atomic_store(&reasons_right, 0);
+    CHECK_EQ(weft_chan_new(&never_sent, 0, 0), 0);
+    for (long i = 0; i < rounds; i++)
+        CHECK_EQ(weft_scope_run(NULL, cancel_them, NULL), -EIO);
+    CHECK_EQ(atomic_load(&reasons_right), 0); /* each one inside has found the reason, and has been taken off again */
+    weft_chan_free(never_sent);
+}
+
+TEST(scope_inside_a_cancelled_one_is_cancelled_before_its_fibers_wake) {
+    run_fibers(inner_reason_body);
+}
+
+/* Room goes to whoever wants to start a child, though the opener waits for the end in front of it. */
+static weft_scope *narrow;
+static atomic_int narrow_step, narrow_started;
+
+static int occupy(void *arg) {
+    (void)arg;
+    WAIT_UNTIL(atomic_load(&narrow_step) == 3);
+    for (int i = 0; i < 20; i++)
+        weft_yield();
+    return 0;
+}
+
+static int count_start(void *arg) {
+    (void)arg;
+    atomic_fetch_add(&narrow_started, 1);
+    return 0;
+}
+
+static int start_first(void *arg) {
+    (void)arg;
+    atomic_store(&narrow_step, 1);
+    return weft_scope_go(narrow, count_start, NULL);
+}
+
+static int start_second(void *arg) {
+    (void)arg;
+    WAIT_UNTIL(atomic_load(&narrow_step) == 2);
+    for (int i = 0; i < 20; i++)
+        weft_yield();
+    atomic_store(&narrow_step, 3);
+    return weft_scope_go(narrow, count_start, NULL);
+}
+
+static int wait_between(weft_scope *scope, void *arg) {
+    (void)arg;
+    CHECK_EQ(weft_scope_go(scope, start_first, NULL), 0);
+    CHECK_EQ(weft_scope_go(scope, start_second, NULL), 0);
+    WAIT_UNTIL(atomic_load(&narrow_step) == 1);
+    for (int i = 0; i < 20; i++)
+        weft_yield();
+    atomic_store(&narrow_step, 2);
+    return weft_scope_wait(narrow, WEFT_NEVER);
+}
+
+static int fill_narrow(weft_scope *scope, void *arg) {
+    narrow = scope;
+    CHECK_EQ(weft_scope_go(scope, occupy, NULL), 0);
+    return weft_scope_run(NULL, wait_between, arg);
+}
+
+static void narrow_body(void) {
+    weft_scope_options options = {.max_children = 1};
+    atomic_store(&narrow_step, 0);
+    atomic_store(&narrow_started, 0);
+    CHECK_EQ(weft_scope_run(&options, fill_narrow, NULL), 0);
+    CHECK_EQ(atomic_load(&narrow_started), 2);
+}
+
+TEST(scope_room_goes_to_those_who_start_before_the_one_who_waits_for_the_end) {
+    run_fibers(narrow_body);
+}
+
+/* A panic that is caught outside an open scope closes it, so that the outer ones can be closed in order. */
+static int wait_cancelled(weft_scope *scope, void *arg) {
+    (void)scope;
+    (void)arg;
+    CHECK_EQ(weft_chan_recv(never_sent, NULL, WEFT_NEVER), -ECANCELED);
+    return 0;
+}
+
+static void open_and_panic_here(void *arg) {
+    weft_scope *scope;
+    CHECK_EQ(weft_scope_open(&scope, NULL), 0);
+    CHECK_EQ(weft_scope_go(scope, (int (*)(void *))arg, NULL), 0);
+    weft_panic("inside");
+}
+
+static int receive_until_cancelled(void *arg) {
+    (void)arg;
+    CHECK_EQ(weft_scope_run(NULL, wait_cancelled, NULL), -ECANCELED);
+    return 0;
+}
+
+static void caught_panic_body(void) {
+    weft_scope *outer;
+    CHECK_EQ(weft_chan_new(&never_sent, 0, 0), 0);
+    CHECK_EQ(weft_scope_open(&outer, NULL), 0);
+    CHECK_EQ(weft_try(open_and_panic_here, (void *)receive_until_cancelled, NULL, 0), -EOWNERDEAD);
+    CHECK_EQ(weft_cancel_reason(NULL, 0), 0);
+    CHECK_EQ(weft_scope_close(outer), 0);
+    weft_chan_free(never_sent);
+}
+
+TEST(scope_that_a_caught_panic_has_left_is_closed) {
+    run_fibers(caught_panic_body);
+}
+
+/* The first failure of a scope that goes on stays, whatever comes later. */
+static int fail_with(void *arg) {
+    return (int)(intptr_t)arg;
+}
+
+static int fail_and_go_on(weft_scope *scope, void *arg) {
+    (void)arg;
+    CHECK_EQ(weft_scope_go(scope, fail_with, (void *)(intptr_t)-EIO), 0);
+    CHECK_EQ(weft_scope_wait(scope, WEFT_NEVER), 0);
+    return -EINVAL;
+}
+
+static void first_failure_body(void) {
+    weft_scope_options options = {.keep_going = true};
+    CHECK_EQ(weft_scope_run(&options, fail_and_go_on, NULL), -EIO);
+}
+
+TEST(scope_that_goes_on_keeps_its_first_failure) {
+    run_fibers(first_failure_body);
+}
