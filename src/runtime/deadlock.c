@@ -4,7 +4,7 @@
  *
  * A worker that has entered the idle set asks here before it sleeps. When all workers are in it, fibers are alive, no timer
  * is armed and nothing outside is known to wake fibers, that is *suspicious*: the sum of all switches is remembered, and
- * somebody comes back half a second later. If the sum is still the same it is *checked*, once for that sum:
+ * somebody comes back half a second later. If the sum is still the same it is *checked*, three times at most for that sum:
  *
  *     quiet --all idle--> suspicious(sum, at) --at has come, same sum--> checked(sum) --> reported, and the runtime ends
  *       ^                     |  another sum                               |
@@ -14,7 +14,7 @@
  * the process, no plain thread inside this one, no thread in the process but our workers, and every living fiber parked. A
  * thread of the program that waits for something else, or merely exists, is taken for one that may wake a fiber.
  *
- * An idle runtime wakes up once for this and then never again, so a thread that goes away later without having woken
+ * An idle runtime wakes up three times for this and then never again, so a thread that goes away later without having woken
  * anybody leaves a deadlock unreported.
  *
  * Rejected: following who holds what, which finds cycles of locks but not a receive that nobody will send to; asking again
@@ -31,6 +31,9 @@
 
 /* Half of the second within which a report is promised. */
 enum { DELAY_MS = 500, STDERR = 2 };
+
+/* 3: a thread that was joined may still be listed for a moment, so one look is not enough. */
+enum { CHECKS = 3 };
 
 /* ThreadSanitizer has a thread of its own, but not in the child of a fork. */
 #ifdef WF_TSAN
@@ -56,11 +59,14 @@ int64_t wf_deadlock_rest(struct wf_fiber_worker *worker, int64_t now) {
     wf_lock_take(&deadlock->lock);
     if (deadlock->switches != switches) {
         deadlock->switches = switches;
+        deadlock->checks_left = CHECKS;
         deadlock->check_at = wf_time_add(now, DELAY_MS * WEFT_MILLISECOND);
     }
-    bool is_due = deadlock->check_at <= now;
-    if (is_due)
-        deadlock->check_at = WF_NEVER; /* one worker checks, once for this sum */
+    bool is_due = deadlock->check_at <= now; /* one worker checks, a few times for this sum */
+    if (is_due && --deadlock->checks_left > 0)
+        deadlock->check_at = wf_time_add(now, DELAY_MS * WEFT_MILLISECOND);
+    else if (is_due)
+        deadlock->check_at = WF_NEVER;
     int64_t again = deadlock->check_at;
     wf_lock_drop(&deadlock->lock);
     if (is_due)

@@ -19,6 +19,7 @@ struct wf_deadlock {
     struct wf_lock lock;
     uint64_t switches; /* under lock: the sum when all workers were last found idle */
     int64_t check_at;  /* under lock: when that is looked into; WF_NEVER: it was */
+    int checks_left;   /* under lock */
 };
 
 struct weft_runtime {

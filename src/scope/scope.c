@@ -215,7 +215,7 @@ int weft_scope_go(weft_scope *scope, int (*fn)(void *arg), void *arg) {
         return -EINVAL;
     if (!worker)
         return -EPERM;
-    uint64_t index;
+    uint64_t index = 0;
     int error = take_place(scope, &index);
     if (error)
         return error;
