@@ -300,7 +300,8 @@ TEST(more_tasks_than_the_ring_holds_overflow_into_the_injection_queue) {
     rig_submit(&rig, &jobs[0], WF_LANE_NORMAL, 0);
     rig_run_and_term(&rig);
     CHECK_EQ(atomic_load(&rig.seen) % 1000000, MANY - 1);
-    CHECK_GE(atomic_load(&rig.seen) / 1000000, WF_RING_CAPACITY / 2);
+    if (wf_test_workers() == 1) /* with others, how much of it thieves take first is up to them */
+        CHECK_GE(atomic_load(&rig.seen) / 1000000, WF_RING_CAPACITY / 2);
 }
 
 static void wait_for_all_job(struct rig *rig, struct wf_processor *processor, struct job *job) {
