@@ -371,10 +371,8 @@ static void tell_waiters(weft_events *events, struct wf_waiter *chain, uint32_t 
 /* With a run, which ends with the last of them. */
 static void tell_decided(weft_events *events, struct merge *first) {
     while ((first = tell_some(first, TELL_BUDGET))) {
-        struct wf_fiber_worker *worker = wf_worker_self();
-        if (!worker || worker->fibers->abandons) /* a fiber that is dropped here would drop them too */
-            continue;
-        if (wf_load_relaxed(&worker->base.engine->world_stopper) != &worker->base.world_parker)
+        bool may_be_dropped = wf_worker_self() && wf_worker_self()->fibers->abandons; /* and would drop them too */
+        if (wf_fiber_may_yield() && !may_be_dropped)
             weft_yield();
     }
     wf_fetch_sub_release(&events->runs, 1); /* pairs with weft_events_free */

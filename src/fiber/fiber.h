@@ -280,6 +280,8 @@ static inline struct wf_fiber *wf_fiber_self(void) {
 }
 void wf_fiber_park(wf_commit *commit, void *arg);
 void wf_fiber_yield(void);
+/* Whether the caller is a fiber, and one that may suspend itself now: it does not hold the world. */
+bool wf_fiber_may_yield(void);
 /* Replay: yields, or not, by a seeded choice. */
 void wf_fiber_perturb(void);
 /* Makes a parked fiber ready; the caller owns its wake. From any thread. */

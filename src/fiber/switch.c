@@ -67,10 +67,13 @@ void wf_fiber_yield(void) {
 }
 
 void wf_fiber_perturb(void) {
-    struct wf_worker *worker = &wf_worker_self()->base;
-    bool has_stopped_world = wf_load_relaxed(&worker->engine->world_stopper) == &worker->world_parker;
-    if (!has_stopped_world && wf_rng_below(&worker->processor->rng, PERTURB_ONE_IN) == 0)
+    if (wf_fiber_may_yield() && wf_rng_below(&wf_worker_self()->base.processor->rng, PERTURB_ONE_IN) == 0)
         wf_fiber_yield();
+}
+
+bool wf_fiber_may_yield(void) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    return worker && wf_load_relaxed(&worker->base.engine->world_stopper) != &worker->base.world_parker;
 }
 
 void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber) {

@@ -18,7 +18,6 @@
 #include "base/assert.h"
 #include "base/point.h"
 #include "os/clock.h"
-#include "os/memory.h"
 #include "wait/cancel.h"
 
 /* Mutants: one wrong order or step each; tests/model/model_wait.c has to find them all. */
@@ -429,35 +428,6 @@ void wf_wait_drop_all(struct wf_fibers *fibers) {
                 wf_relax();
         unlink_all(wait);
     }
-}
-
-/* Leaving, too: the call may end by a fault that became a panic. */
-static void release_memory(struct wf_leaver *leaver) {
-    wf_os_free(leaver);
-}
-
-void *wf_wait_alloc(size_t bytes) {
-    struct wf_fiber *fiber = wf_fiber_self();
-    struct wf_leaver *leaver = wf_os_alloc(sizeof *leaver + bytes);
-    if (!leaver)
-        return NULL;
-    *leaver = (struct wf_leaver){.leave = release_memory, .drop = release_memory};
-    if (fiber) {
-        leaver->next = wf_fiber_stack(fiber)->leavers;
-        wf_fiber_stack(fiber)->leavers = leaver;
-    }
-    return leaver + 1;
-}
-
-void wf_wait_free(void *memory) {
-    struct wf_leaver *leaver = (struct wf_leaver *)memory - 1;
-    struct wf_fiber *fiber = wf_fiber_self();
-    struct wf_leaver **at = fiber ? &wf_fiber_stack(fiber)->leavers : NULL;
-    while (at && *at != leaver)
-        at = &(*at)->next;
-    if (at)
-        *at = leaver->next;
-    wf_os_free(leaver);
 }
 
 static void queue_append(struct wf_waiter *waiter) {

@@ -61,6 +61,18 @@ struct wf_fibers {
     bool abandons;
 };
 
+static inline bool wf_fiber_may_yield(void) {
+    return false;
+}
+
+/* Nobody ends a runtime here. */
+static inline bool wf_runtimes_hold(struct wf_fibers *fibers) {
+    return fibers != NULL;
+}
+static inline void wf_runtimes_leave(struct wf_fibers *fibers) {
+    (void)fibers;
+}
+
 struct wf_processor {
     uint32_t index;
     int64_t clock_ns;
