@@ -197,7 +197,8 @@ static void deep_chain(void) {
     int before = atomic_load(&strolls);
     CHECK_EQ(weft_event_trigger(events, root), 0);
     CHECK_EQ(weft_event_wait(events, last, NULL, WEFT_NEVER), 0);
-    CHECK(atomic_load(&strolls) > before); /* others had their turn meanwhile */
+    if (wf_test_workers() == 1) /* elsewhere the other one has a worker to itself, which may sleep all the time */
+        CHECK(atomic_load(&strolls) > before);
     atomic_store(&is_over, true);
     JOIN(walker, NULL);
     finish();
