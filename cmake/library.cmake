@@ -11,8 +11,13 @@ endif()
 file(GLOB WEFT_SOURCES CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/arch/*_${processor}.S)
 
+# In every build these are objects of their own: a program that makes no dynamic calls links libweft.a without libffi.
+foreach(noun callback invoke library signature)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ffi/${noun}.c PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endforeach()
+
 function(weft_set_up target)
-    target_link_libraries(${target} PRIVATE weft_library_flags)
+    target_link_libraries(${target} PRIVATE weft_library_flags weft_libffi)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEFT_UNITY} UNITY_BUILD_BATCH_SIZE 0)
 endfunction()
@@ -24,12 +29,13 @@ target_compile_definitions(weft_objects PRIVATE $<$<CONFIG:Debug>:WF_DEBUG=1>)
 add_library(weft SHARED $<TARGET_OBJECTS:weft_objects>)
 set(version_script ${PROJECT_SOURCE_DIR}/cmake/weft.map)
 target_link_options(weft PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--version-script=${version_script})
-target_link_libraries(weft PRIVATE weft_program_flags)
+target_link_libraries(weft PRIVATE weft_program_flags weft_libffi)
 set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     LINKER_LANGUAGE C LINK_DEPENDS ${version_script})
 
 add_library(weft_static STATIC $<TARGET_OBJECTS:weft_objects>)
-target_link_libraries(weft_static PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(weft_static PRIVATE Threads::Threads ${CMAKE_DL_LIBS} ${WEFT_LIBFFI_LIBRARY})
+target_link_options(weft_static INTERFACE $<BUILD_INTERFACE:$<TARGET_PROPERTY:weft_libffi,INTERFACE_LINK_OPTIONS>>)
 set_target_properties(weft_static PROPERTIES OUTPUT_NAME weft LINKER_LANGUAGE C)
 
 foreach(target weft weft_static)

@@ -17,6 +17,10 @@ install(FILES ${PROJECT_BINARY_DIR}/weftConfig.cmake ${PROJECT_BINARY_DIR}/weftC
 
 file(RELATIVE_PATH prefix_from_pc /${pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" prefix_from_pc ${prefix_from_pc})
+set(pc_requires_private "")
+if(WEFT_HAS_LIBFFI)
+    set(pc_requires_private libffi)
+endif()
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${pkgconfig_dir})
 
@@ -44,6 +48,10 @@ if(PROJECT_IS_TOP_LEVEL)
         set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
     else()
         set(CPACK_DEBIAN_PACKAGE_DEPENDS libc6)
+    endif()
+    if(WEFT_HAS_LIBFFI) # for the static library, and for weft.pc, which names it
+        list(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS libffi-dev)
+        list(JOIN CPACK_DEBIAN_PACKAGE_DEPENDS ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
     endif()
     set(CPACK_STRIP_FILES ON)
     include(CPack)

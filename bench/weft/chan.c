@@ -10,6 +10,7 @@
 #include "bench.h"
 
 enum { ROUND_TRIPS = 1000000, ELEMENTS = 4000000, SELECTED = 2000000, WARM_UP = 100000 };
+enum { BOUND_TRIPS = 20000, BOUND_WARM_UP = 1000 };
 enum { CAPACITY = 128, SIDES_MAX = 4, CASES_MAX = 8 };
 
 typedef struct stream {
@@ -81,12 +82,12 @@ static void *answer(void *arg) {
     return NULL;
 }
 
-static weft_time round_trips(int64_t n) {
+static weft_time round_trips(int64_t n, const weft_spawn_options *answering) {
     path both = {new_chan(0), new_chan(0), n, 0};
     weft_fiber left, right;
     weft_time start = weft_now();
     bench_must(weft_spawn(&left, ask, &both));
-    bench_must(weft_spawn(&right, answer, &both));
+    bench_must(weft_spawn_with(&right, answering, answer, &both));
     bench_must(weft_join(left, NULL, WEFT_NEVER));
     bench_must(weft_join(right, NULL, WEFT_NEVER));
     weft_time took = weft_now() - start;
@@ -97,8 +98,15 @@ static weft_time round_trips(int64_t n) {
 }
 
 static void unbuffered(const char *suffix) {
-    round_trips(WARM_UP);
-    bench_report("chan.unbuffered", suffix, (double)round_trips(ROUND_TRIPS) / ROUND_TRIPS, "ns");
+    const weft_spawn_options light = {0};
+    round_trips(WARM_UP, &light);
+    bench_report("chan.unbuffered", suffix, (double)round_trips(ROUND_TRIPS, &light) / ROUND_TRIPS, "ns");
+}
+
+static void bound_round(const char *suffix) {
+    const weft_spawn_options bound = {.bound = true};
+    round_trips(BOUND_WARM_UP, &bound);
+    bench_report("chan.bound_round", suffix, (double)round_trips(BOUND_TRIPS, &bound) / BOUND_TRIPS, "ns");
 }
 
 static weft_time pump(int sides, int64_t n) {
@@ -182,6 +190,7 @@ static void select_one(const char *suffix) {
 
 static const bench all[] = {
     {"unbuffered", unbuffered},
+    {"bound_round", bound_round},
     {"buffered", buffered},
     {"select", select_one},
 };

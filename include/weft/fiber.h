@@ -57,7 +57,12 @@ typedef struct weft_spawn_options {
     const char *name;  /* copied, at most 31 bytes are kept; shown in reports */
     size_t stack_size; /* bytes of stack the fiber can count on; at most 1 GiB */
     weft_priority priority;
-    bool detached;         /* nobody joins it: it vanishes when it ends */
+    bool detached;      /* nobody joins it: it vanishes when it ends */
+    unsigned home;      /* the processor that it should begin on, 1 to the number of workers; default: any */
+    bool pinned;        /* and stay on, as after weft_pin; needs a home */
+    bool bound;         /* it begins bound to a thread of its own: weft/thread.h */
+    unsigned real_time; /* 1 to 99: it is bound, and its thread has the policy SCHED_FIFO at that priority if the system
+                              allows it; if not, it has the priority WEFT_PRIORITY_HIGH */
     weft_runtime *runtime; /* where; default: the caller's, or the oldest one for a plain thread */
 } weft_spawn_options;
 
@@ -108,8 +113,9 @@ WEFT_API int weft_set_priority(weft_priority priority);
  * id even when the parent has ended. Returns 0, -ESTALE, or -EINVAL for a null out. */
 WEFT_API int weft_parent(weft_fiber fiber, weft_fiber *out);
 
-/* Between pin and unpin the calling fiber stays on the worker thread that it is on, whatever it waits for; pairs nest.
- * -EPERM on a plain thread. weft_unpin without a pin is fatal. */
+/* Between pin and unpin the calling fiber stays on the worker thread that it is on, whatever it waits for; pairs nest. If that
+ * thread blocks or computes meanwhile, the fiber waits for it. -EPERM on a plain thread, -EBUSY inside a blocking region.
+ * weft_unpin without a pin is fatal. */
 WEFT_API int weft_pin(void);
 WEFT_API void weft_unpin(void);
 

@@ -9,8 +9,8 @@
  * when every fiber has ended. It may be called again, any number of times, and several runtimes may run at once, each
  * from its own thread.
  *
- * Environment: WEFT_WORKERS, WEFT_STACK_SIZE and WEFT_MAX_FIBERS stand in for options that are zero; a value that
- * makes no sense is refused like a wrong option.
+ * Environment: WEFT_WORKERS, WEFT_STACK_SIZE, WEFT_MAX_FIBERS, WEFT_MAX_THREADS and WEFT_MAX_BOUND stand in for options that
+ * are zero; a value that makes no sense is refused like a wrong option.
  *
  * Replay: with WEFT_SEED=n or the option replay_seed, n from 1, a program runs the same way each time and another way
  * for another n. There is one worker; which ready fiber comes next, and whether a call that may block yields first, is
@@ -47,6 +47,12 @@ extern "C" {
 
 enum { WEFT_WORKERS_MAX = 1024, WEFT_RUNTIMES_MAX = 64 };
 
+typedef enum weft_fallback {
+    WEFT_FALLBACK_BLOCKING = 0, /* make it unbound, inside a blocking region */
+    WEFT_FALLBACK_WAIT,         /* wait until another fiber is unbound */
+    WEFT_FALLBACK_ERROR         /* return -EAGAIN */
+} weft_fallback;
+
 /* Zero in a field means the default. */
 typedef struct weft_options {
     unsigned workers;        /* worker threads, 1 to WEFT_WORKERS_MAX; default: the processors this process may use */
@@ -60,6 +66,10 @@ typedef struct weft_options {
     bool no_deadlock_report; /* wait for ever when every fiber waits for another */
     uint64_t seed;           /* of scheduling choices; default: from the clock */
     uint64_t replay_seed; /* not 0: replay with this seed, see above; the options workers and seed count for nothing */
+    unsigned max_threads; /* that weft may have at once, workers included; default 10,000; see weft/thread.h */
+    unsigned max_bound;   /* fibers that may be bound at once; default 1,000 */
+    int64_t keep_alive;   /* nanoseconds that a thread without anything to do is kept; default 5 s */
+    weft_fallback bound_fallback; /* a foreign call when no more fibers can be bound; see weft/ffi.h */
 } weft_options;
 
 /* Runs first(arg) as a fiber on a new runtime and returns what it returned, once all fibers have ended. Negative when
@@ -104,7 +114,8 @@ typedef struct weft_stats {
 /* Returns 0; -ESTALE for a runtime that is not running; -EINVAL for a null out. runtime may be null: the caller's. */
 WEFT_API int weft_get_stats(weft_runtime *runtime, weft_stats *out);
 
-/* How often the fibers of one worker were given to it: the spread. Writes at most size values and returns the number of
+/* How often fibers were given to each worker: the spread. Those of workers that stood in for a hog (weft/thread.h) are added to
+ * the others'. Writes at most size values and returns the number of
  * workers, or -ESTALE, -EINVAL. */
 WEFT_API int weft_get_spread(weft_runtime *runtime, uint64_t *switches, unsigned size);
 

@@ -139,6 +139,16 @@ static inline bool wf_context_wants_bounds(void) {
 }
 /* For the calling thread's own stack. */
 void wf_context_adopt(struct wf_context *context, void *low, size_t size);
+/* For memory that calls will be made on, and nothing switches to. */
+static inline void wf_context_describe(struct wf_context *context, void *low, size_t size) {
+    (void)context;
+    (void)low;
+    (void)size;
+#ifdef WF_ASAN
+    context->stack_low = low;
+    context->stack_size = size;
+#endif
+}
 /* For a context that has died; not the running one. */
 void wf_context_term(struct wf_context *context);
 

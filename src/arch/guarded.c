@@ -5,6 +5,12 @@
  * The personality routine of the assembly frame claims every exception that reaches it and sends it to the landing pad
  * there. Forced unwinds pass: they are ours, and their stop function ends them at the frame that was marked.
  *
+ * The mark is the stack pointer that the frame of the assembly called with, and that is what the unwinder says of a frame
+ * when it arrives there (_Unwind_GetCFA: the end of the frame that was left last). So the frame is the one where the two
+ * are equal. No order of addresses is asked for, because the frames on the way may lie on several stacks (arch/call.h); and
+ * no other frame can be equal, because each one that calls has at least a return address of its own beneath it. Other
+ * guarded calls on the way are passed, on whatever stack.
+ *
  * C++ is not linked in. Its run-time functions are looked up weakly, only to put the type's name into a report.
  */
 #include "arch/guarded.h"
@@ -15,6 +21,7 @@
 #include <string.h>
 #include <unwind.h>
 
+#include "arch/call.h"
 #include "arch/context.h"
 #include "base/assert.h"
 
@@ -54,14 +61,20 @@ _Noreturn void wf_guarded_leave(struct wf_guarded *guarded) {
     memset(exception, 0, sizeof *exception);
     memcpy(&exception->exception_class, "WEFTLEAV", 8);
     exception->exception_cleanup = leave_was_caught;
+#ifdef WF_ASAN
+    __asan_handle_no_return();
+#endif
     _Unwind_ForcedUnwind(exception, leave_frame, guarded);
     wf_guarded_drop(guarded); /* the unwinder met a frame that it cannot read: the rest goes without cleanups */
 }
 
-_Noreturn void wf_guarded_drop(struct wf_guarded *guarded) {
+/* Not instrumented: the compiler would call __asan_handle_no_return itself, last, when the stack that the sanitizer was told
+ * of is already the other one. */
+_Noreturn __attribute__((no_sanitize_address)) void wf_guarded_drop(struct wf_guarded *guarded) {
 #ifdef WF_ASAN
     __asan_handle_no_return();
 #endif
+    wf_context_left_calls(guarded->mark);
     wf_arch_guarded_return(guarded, WF_GUARDED_LEFT);
 }
 
@@ -80,13 +93,10 @@ static _Unwind_Reason_Code leave_frame(int version, _Unwind_Action actions, _Unw
     (void)kind;
     (void)exception;
     struct wf_guarded *guarded = opaque;
-    bool arrived = _Unwind_GetCFA(context) > (uintptr_t)guarded->mark;
+    bool arrived = _Unwind_GetCFA(context) == (uintptr_t)guarded->mark;
     if (!arrived && !(actions & _UA_END_OF_STACK))
         return _URC_NO_REASON;
-#ifdef WF_ASAN
-    __asan_handle_no_return();
-#endif
-    wf_arch_guarded_return(guarded, WF_GUARDED_LEFT);
+    wf_guarded_drop(guarded); /* no cleanups are left, or none that can be reached */
 }
 
 void wf_guarded_describe(void *exception, char *buffer, unsigned long size) {

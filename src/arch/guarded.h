@@ -24,7 +24,7 @@ struct wf_guarded {
 
 int wf_arch_guarded_call(struct wf_guarded *guarded, void (*fn)(void *arg), void *arg);
 
-/* Only inside the call, on its own stack. */
+/* Only inside the call: on its own stack, or on one that was called onto from there (arch/call.h). */
 _Noreturn void wf_guarded_leave(struct wf_guarded *guarded);
 
 /* The same without cleanups, for a frame that was entered in no regular way. */

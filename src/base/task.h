@@ -4,7 +4,9 @@
  *
  * A fiber begins with one. Queues link tasks through next; a task is in at most one queue at a time, and next belongs
  * to whoever holds that queue. Chains are NULL-terminated. lane and pin belong to the task while it runs and to
- * whoever makes it ready otherwise; both are in route, which is 0 for the usual task. The last two words are not the engine's: they fill the gap for its user.
+ * whoever makes it ready otherwise; both are in route, which is 0 for the usual task. A task may also be *alone*: it has a
+ * thread of its own, and making it ready is the policy's business. home is a hint, where it ran last. The last two words
+ * are not the engine's: they fill the gap for its user.
  *
  * Lanes are strict priorities with a floor: see sched/processor.c for how the lower ones are kept alive.
  */
@@ -22,6 +24,7 @@ struct wf_task {
     struct wf_task *next;
     _Atomic uint16_t route;   /* lane in the two low bits; above, the one processor that may run it, plus 1, or 0 */
     _Atomic uint8_t state;    /* the user's */
+    _Atomic uint8_t home;     /* index of the processor that it ran on last, plus 1; 0: unknown, or a higher one */
     _Atomic uint32_t version; /* the user's */
 };
 _Static_assert(sizeof(struct wf_task) == 16, "two words");
@@ -30,7 +33,10 @@ static inline enum wf_lane wf_task_lane(const struct wf_task *task) {
     return (enum wf_lane)(wf_load_relaxed(&task->route) & 3);
 }
 
-/* Processor plus 1, or 0. */
+/* In place of a processor: the task is alone. */
+#define WF_TASK_ALONE 0x3fffu
+
+/* Processor plus 1, or 0; or WF_TASK_ALONE. */
 static inline uint32_t wf_task_pinned(const struct wf_task *task) {
     return wf_load_relaxed(&task->route) >> 2;
 }

@@ -176,11 +176,12 @@ static inline uint64_t wf_event_runtime(const struct wf_fibers *fibers) {
 /* Of the calling worker, or NULL. */
 static inline struct wf_event_magazine *wf_event_magazine(weft_events *events) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    if (!worker || !events->has_magazines)
+    if (!worker || !worker->base.processor || !events->has_magazines)
         return NULL;
     if (WF_UNLIKELY(wf_load_acquire(&events->home) != wf_event_runtime(worker->fibers))) /* pairs with settle_home */
         return wf_event_magazine_slow(events, worker);
-    return &events->magazines[worker->base.processor->index];
+    uint32_t index = worker->base.processor->index;
+    return WF_LIKELY(index < events->magazine_count) ? &events->magazines[index] : NULL; /* an extra one has none */
 }
 
 /* event/reason.c: why events were poisoned */

@@ -37,7 +37,7 @@ int weft_event_own(weft_events *events, weft_event event) {
         return error;
     if (!worker)
         return -EPERM;
-    struct wf_event_owner *owner = owner_of_self(events, wf_fiber_stack(worker->current));
+    struct wf_event_owner *owner = owner_of_self(events, wf_fiber_stack(wf_worker_fiber(worker)));
     if (!owner)
         return -ENOMEM;
     wf_lock_take(&slot->lock);

@@ -289,7 +289,8 @@ struct wf_event_magazine *wf_event_magazine_slow(weft_events *events, struct wf_
     settle_home(events, worker->fibers);
     if (wf_load_acquire(&events->home) != wf_event_runtime(worker->fibers))
         return NULL;
-    return &events->magazines[worker->base.processor->index];
+    uint32_t index = worker->base.processor->index;
+    return index < events->magazine_count ? &events->magazines[index] : NULL;
 }
 
 /* Without memory for it the shared list does. */

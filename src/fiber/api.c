@@ -149,8 +149,10 @@ int weft_pin(void) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber)
         return -EPERM;
-    if (wf_fiber_stack(fiber)->pins++ == 0)
-        wf_task_set_pinned(&fiber->task, wf_worker_self()->base.processor->index + 1);
+    struct wf_stack *stack = wf_fiber_stack(fiber);
+    if (stack->blocks > 0)
+        return -EBUSY;
+    wf_fiber_set_pins(fiber, stack->pins + 1);
     return 0;
 }
 
@@ -158,8 +160,7 @@ void weft_unpin(void) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber || wf_fiber_stack(fiber)->pins == 0)
         wf_fatal("weft_unpin without a weft_pin before it");
-    if (--wf_fiber_stack(fiber)->pins == 0)
-        wf_task_set_pinned(&fiber->task, 0);
+    wf_fiber_set_pins(fiber, wf_fiber_stack(fiber)->pins - 1);
 }
 
 int weft_keep_fp_control(bool keep) {

@@ -47,6 +47,21 @@ size_t wf_depth_predict(struct wf_fibers *fibers, weft_fn entry) {
     return found ? size_after(fibers, wf_load_relaxed(&found->deepest)) : fibers->stacks.default_size;
 }
 
+bool wf_depth_is_foreign(struct wf_fibers *fibers, weft_fn entry) {
+    struct wf_depth *found = depth_find(fibers, entry, false);
+    return found && wf_load_relaxed(&found->foreign);
+}
+
+void wf_depth_note_foreign(struct wf_fibers *fibers, weft_fn entry, bool is_foreign) {
+    struct wf_depth *found = depth_find(fibers, entry, is_foreign);
+    if (!found || wf_exchange_relaxed(&found->foreign, is_foreign) == (uint32_t)is_foreign)
+        return;
+    if (is_foreign)
+        wf_fetch_add_relaxed(&fibers->foreign_entries, 1);
+    else
+        wf_fetch_sub_relaxed(&fibers->foreign_entries, 1);
+}
+
 static size_t size_after(struct wf_fibers *fibers, size_t deepest) {
     size_t standard = fibers->stacks.default_size;
     if (deepest <= standard / 4 * 3)

@@ -25,9 +25,10 @@ bool wf_fiber_on_fault(int signal, siginfo_t *info, void *context) {
     struct wf_stack *stack = NULL;
     if (signal != SIGFPE)
         stack = wf_stacks_find(&fibers->stacks, info->si_addr, &is_guard);
-    if (stack && is_guard && stack->fiber == worker->current) /* else a wild pointer that happens to lead there */
+    if (stack && is_guard &&
+        stack->fiber == wf_worker_fiber(worker)) /* else a wild pointer that happens to lead there */
         report_overflow(fibers, stack, info->si_addr);
-    if (!fibers->fault_panics || !worker->current)
+    if (!fibers->fault_panics || !wf_worker_fiber(worker))
         return false;
     wf_os_context_call(context, panic_in_place, (void *)(uintptr_t)signal);
     return true;

@@ -29,6 +29,10 @@ static void drop_fibers(struct wf_fibers *fibers);
 static int64_t worker_rest(struct wf_worker *base);
 static void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent, uint16_t route,
                         struct wf_attributes *attributes);
+static struct wf_fiber *take_record(struct wf_fibers *fibers, int *error);
+static void send_off(struct wf_fibers *fibers, struct wf_fiber *fiber, const weft_spawn_options *options,
+                     struct wf_worker *heir);
+static int check_options(struct wf_fibers *fibers, const weft_spawn_options *options);
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out);
 
 static const struct wf_engine_policy fiber_policy = {
@@ -36,9 +40,14 @@ static const struct wf_engine_policy fiber_policy = {
     .processor_size = sizeof(struct wf_fiber_processor),
     .worker_begin = worker_begin,
     .worker_end = worker_end,
+    .worker_term = wf_alone_term,
     .run = wf_fiber_run,
     .is_done = fibers_are_done,
     .rest = worker_rest,
+    .wake_alone = wf_alone_wake,
+    .is_at_task = wf_hog_is_at_task,
+    .on_hog = wf_hog_note,
+    .on_hog_over = wf_hog_over,
 };
 
 int wf_fibers_init(struct wf_fibers *fibers, uint32_t workers, size_t stack_size, uint32_t max, uint64_t seed,
@@ -102,11 +111,12 @@ static void drop_fibers(struct wf_fibers *fibers) {
 }
 
 uint64_t wf_fibers_alive(struct wf_fibers *fibers) {
-    uint64_t ended = 0; /* ended before started: a sum that moves meanwhile can be too large but never below zero */
-    for (uint32_t i = 0; i < fibers->engine.count; i++)
+    /* Ended before started: a sum that moves meanwhile can be too large but never below zero. */
+    uint64_t ended = wf_load_relaxed(&fibers->ended_outside);
+    for (uint32_t i = 0, limit = wf_engine_limit(&fibers->engine); i < limit; i++)
         ended += wf_load_relaxed(&((struct wf_fiber_processor *)fibers->engine.processors[i])->ended);
     uint64_t started = wf_load_relaxed(&fibers->started_outside);
-    for (uint32_t i = 0; i < fibers->engine.count; i++)
+    for (uint32_t i = 0, limit = wf_engine_limit(&fibers->engine); i < limit; i++)
         started += wf_load_relaxed(&((struct wf_fiber_processor *)fibers->engine.processors[i])->started);
     return started - ended;
 }
@@ -140,6 +150,7 @@ static void worker_end(struct wf_worker *base) {
     if (worker->has_altstack)
         wf_os_altstack_remove();
     wf_os_free(worker->altstack);
+    worker->has_altstack = false;
 }
 
 static bool fibers_are_done(struct wf_engine *engine) {
@@ -161,10 +172,12 @@ int wf_fiber_spawn_here(struct wf_fiber_worker *worker, weft_fn entry, void *arg
     struct wf_fibers *fibers = worker->fibers;
     struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
     int error = 0;
+    if (WF_UNLIKELY(!processor || wf_load_relaxed(&fibers->foreign_entries)))
+        return wf_fiber_spawn(fibers, NULL, entry, arg, flags & WF_FLAG_DETACHED, out);
     struct wf_fiber *fiber = wf_record_take(fibers, processor, &error);
     if (WF_UNLIKELY(!fiber))
         return error;
-    struct wf_fiber *parent = worker->current;
+    struct wf_fiber *parent = wf_worker_fiber(worker);
     uint64_t parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
     fill_record(fiber, entry, arg, parent_id | flags, 0, NULL);
     if (out)
@@ -178,20 +191,31 @@ int wf_fiber_spawn_here(struct wf_fiber_worker *worker, weft_fn entry, void *arg
 /* The caller is a fiber of this runtime, or any thread that keeps it from ending. options may be NULL. */
 int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, weft_fn entry, void *arg, bool detached,
                    weft_fiber *out) {
-    struct wf_fiber_worker *worker = wf_worker_self();
-    bool is_inside = worker && worker->fibers == fibers;
+    struct wf_worker *heir = NULL; /* its thread, if it begins bound */
     struct wf_attributes *attributes = NULL;
-    int error = options ? make_attributes(options, &attributes) : 0;
+    int error = options ? check_options(fibers, options) : 0;
+    if (!error && options)
+        error = make_attributes(options, &attributes);
     if (error)
         return error;
-    struct wf_fiber_processor *processor = is_inside ? (struct wf_fiber_processor *)worker->base.processor : NULL;
-    struct wf_fiber *fiber =
-        is_inside ? wf_record_take(fibers, processor, &error) : wf_record_take_slow(fibers, NULL, &error);
+    bool is_asked = attributes && attributes->is_bound;
+    if (is_asked || (wf_load_relaxed(&fibers->foreign_entries) && wf_depth_is_foreign(fibers, entry)))
+        heir = wf_alone_reserve(fibers);
+    struct wf_fiber *fiber = NULL;
+    if (is_asked && !heir && !fibers->engine.replay.is_on)
+        error = -EAGAIN;
+    else
+        fiber = take_record(fibers, &error);
     if (!fiber) {
+        if (heir) {
+            wf_crew_let_go(heir);
+            wf_alone_cannot_start(fibers);
+        }
         wf_os_free(attributes);
         return error;
     }
-    struct wf_fiber *parent = is_inside ? worker->current : NULL;
+    struct wf_fiber_worker *worker = wf_worker_self();
+    struct wf_fiber *parent = worker && worker->fibers == fibers ? wf_worker_fiber(worker) : NULL;
     uint64_t parent_id = 0;
     if (parent)
         parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
@@ -200,19 +224,50 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     if (out)
         *out = wf_fiber_id(fibers, fiber);
     wf_context_release(fiber);
-    if (is_inside) {
+    send_off(fibers, fiber, options, heir);
+    return 0;
+}
+
+static struct wf_fiber *take_record(struct wf_fibers *fibers, int *error) {
+    struct wf_fiber_processor *processor = wf_processor_self(fibers);
+    return processor ? wf_record_take(fibers, processor, error) : wf_record_take_slow(fibers, NULL, error);
+}
+
+/* A new fiber to where it begins. */
+static void send_off(struct wf_fibers *fibers, struct wf_fiber *fiber, const weft_spawn_options *options,
+                     struct wf_worker *heir) {
+    struct wf_fiber_processor *processor = wf_processor_self(fibers);
+    unsigned home = options ? options->home : 0;
+    if (processor)
         wf_count_owner(&processor->started, 1);
-        wf_processor_ready_owner(&processor->base, &fiber->task, true);
-    } else {
+    else
         wf_fetch_add_relaxed(&fibers->started_outside, 1);
-        wf_engine_submit_any(&fibers->engine, &fiber->task);
+    if (heir) {
+        wf_task_set_pinned(&fiber->task, WF_TASK_ALONE);
+        wf_crew_give_task(heir, &fiber->task);
+        return;
     }
+    if (home && options->pinned)
+        wf_task_set_pinned(&fiber->task, home);
+    wf_store_relaxed(&fiber->task.home, (uint8_t)(home <= UINT8_MAX ? home : 0));
+    if (processor && (home == 0 || home == processor->base.index + 1))
+        wf_processor_ready_owner(&processor->base, &fiber->task, true);
+    else
+        wf_engine_submit_any(&fibers->engine, &fiber->task);
+}
+
+static int check_options(struct wf_fibers *fibers, const weft_spawn_options *options) {
+    bool is_bound = options->bound || options->real_time;
+    if (options->home > fibers->engine.count || options->real_time > 99 || (options->pinned && !options->home) ||
+        (is_bound && options->home))
+        return -EINVAL;
     return 0;
 }
 
 static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg, uint64_t parent, uint16_t route,
                                struct wf_attributes *attributes) {
     wf_store_relaxed(&fiber->task.route, route);
+    wf_store_relaxed(&fiber->task.home, 0);
     fiber->entry = entry;
     fiber->value = arg;
     WF_ASSERT(!fiber->waiters); /* nobody waits for the end of a record that is free */
@@ -223,12 +278,16 @@ static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg,
 }
 
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out) {
-    if (!options->name && !options->stack_size)
+    bool is_bound = options->bound || options->real_time;
+    if (!options->name && !options->stack_size && !is_bound && !options->pinned)
         return 0;
     struct wf_attributes *attributes = wf_os_alloc(sizeof *attributes);
     if (!attributes)
         return -ENOMEM;
     attributes->stack_size = options->stack_size;
+    attributes->real_time = options->real_time;
+    attributes->is_bound = is_bound;
+    attributes->is_pinned = options->pinned;
     if (options->name)
         strncpy(attributes->name, options->name, sizeof attributes->name - 1);
     *out = attributes;
@@ -244,7 +303,10 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     wf_context_release(fiber);
     wf_context_release(fibers); /* weft_run returns after the end of every fiber */
     WF_POINT("end.before_lock");
-    wf_count_owner(&processor->ended, 1); /* before the joiner knows: what it counts then includes this one */
+    if (WF_LIKELY(processor)) /* before the joiner knows: what it counts then includes this one */
+        wf_count_owner(&processor->ended, 1);
+    else
+        wf_fetch_add_release(&fibers->ended_outside, 1);
     wf_lock_take(&fiber->lock);
     uintptr_t place = wf_load_relaxed(&fiber->place);
     struct wf_attributes *attributes =
@@ -255,7 +317,7 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     struct wf_waiter *told = fiber->waiters ? fibers->on_end(fiber, result, error) : NULL;
     bool is_first = fiber->parent & WF_FLAG_FIRST;
     if (told || (fiber->parent & WF_FLAG_DETACHED)) {
-        wf_count_owner(&processor->recycled, 1); /* as wf_record_count_freed, on the spot: before anybody is told */
+        wf_record_count_freed(fibers); /* before anybody is told */
         wf_record_free_locked(fibers, fiber);
         if (told)
             fibers->on_end_tell(told);

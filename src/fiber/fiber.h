@@ -38,6 +38,8 @@
 #include "sched/engine.h"
 #include "weft/fiber.h"
 #include "weft/inspect.h"
+#include "weft/runtime.h"
+#include "weft/thread.h"
 
 #define WF_FIBER_STATES(X) \
     X(WF_FIBER_FREE, "free", WF_BIT(WF_FIBER_NEW)) \
@@ -65,6 +67,9 @@ struct wf_fibers;
 /* What a spawn with a name or a size of its own keeps until the fiber starts. */
 struct wf_attributes {
     size_t stack_size;
+    unsigned real_time;
+    bool is_bound;
+    bool is_pinned;
     char name[WF_NAME_SIZE];
 };
 
@@ -92,7 +97,15 @@ static inline struct wf_attributes *wf_fiber_attributes(const struct wf_fiber *f
 }
 
 /* What a fiber that is being left has asked the other side to do. */
-enum wf_leave { WF_LEAVE_NOTHING, WF_LEAVE_YIELD, WF_LEAVE_PARK, WF_LEAVE_END };
+enum wf_leave {
+    WF_LEAVE_NOTHING,
+    WF_LEAVE_YIELD,
+    WF_LEAVE_PARK,
+    WF_LEAVE_END,
+    WF_LEAVE_REJOIN,  /* it was alone, and gets in line for a processor */
+    WF_LEAVE_MOVE,    /* it goes on alone, on the heir's thread */
+    WF_LEAVE_ABANDON, /* it waits alone, and its runtime drops it */
+};
 
 /* Runs on the other side of the switch, when the fiber's stack is free. Returns false when the fiber is to go on at
  * once. Must not suspend. After it has dropped the lock that made the fiber findable, the fiber may be anywhere. */
@@ -101,8 +114,16 @@ typedef bool wf_commit(struct wf_fiber *fiber, void *arg);
 struct wf_fiber_worker {
     struct wf_worker base;
     struct wf_fibers *fibers;
-    struct wf_fiber *current;
-    struct wf_context scheduler; /* the thread's own stack */
+    _Atomic(struct wf_fiber *) current; /* its own; the monitor looks at it */
+    struct wf_context scheduler;        /* the thread's own stack */
+    struct wf_context *native;          /* where foreign calls run: the free part of that, or a stack of its own */
+    void *native_sp;                    /* and where on it they begin */
+    struct wf_context own_native;       /* that stack's, with its memory; or unused */
+    void *native_memory;
+    struct wf_fiber_worker *heir; /* who goes on with a fiber that moves */
+    _Atomic uint32_t is_woken;    /* the fiber that sleeps here alone was made ready; anybody sets, it takes */
+    struct wf_os_thread_policy kept_policy; /* of the thread, while a binding has one of its own */
+    weft_fn hog_entry; /* what it ran when it was last found to be a hog; the monitor's until it is told */
     int *errno_location;
     struct wf_cxx_state *cxx_location; /* of the C++ library's state of this thread, or NULL */
     uint64_t fp_control;               /* the thread's own, for fibers that do not keep theirs */
@@ -133,9 +154,35 @@ struct wf_fiber_processor {
 enum { WF_CHUNK_RECORDS = 4096, WF_INDEX_BITS = 26, WF_RUNTIME_BITS = 6, WF_DEPTH_SLOTS = 1024 };
 
 struct wf_depth {
-    _Atomic uintptr_t entry; /* function, or 0 */
+    _Atomic uintptr_t entry;  /* function, or 0 */
+    _Atomic uint32_t foreign; /* its fibers make foreign calls */
     _Atomic uint64_t samples;
     _Atomic uint64_t deepest;
+};
+
+/* Fibers with threads of their own. */
+struct wf_binding {
+    uint32_t max;           /* constant */
+    weft_fallback fallback; /* constant */
+    _Atomic uint32_t bound; /* any thread */
+    _Atomic uint32_t peak;
+    _Atomic uint64_t bindings;
+    _Atomic uint64_t predicted;
+    _Atomic uint64_t bound_ns;
+    _Atomic uint64_t fallbacks;
+    _Atomic uint64_t parks;
+    _Atomic uint64_t spins;
+    _Atomic uint32_t spinners; /* threads that spin before they sleep */
+    struct wf_lock lock;
+    struct wf_waiter *waiters; /* under lock: fibers that wait to be bound, see ffi/call.c */
+};
+
+/* Functions whose fibers computed for too long. */
+enum { WF_HOGS_MAX = 64 };
+struct wf_hogs {
+    struct wf_lock lock;
+    uint32_t count;
+    weft_hog list[WF_HOGS_MAX];
 };
 
 /* All fibers of one runtime. */
@@ -158,11 +205,17 @@ struct wf_fibers {
     uint32_t next_index;                /* under records_lock: first that was never used */
     struct wf_fiber *shared_free;       /* under records_lock */
     uint32_t shared_free_count;
-    _Atomic uint64_t started_outside; /* spawned by plain threads */
+    _Atomic uint64_t started_outside; /* spawned by plain threads and by fibers that are alone */
+    _Atomic uint64_t ended_outside;
     _Atomic uint64_t recycled_outside;
+    _Atomic uint64_t panics_outside;
 
-    struct wf_depth *depths;       /* open hash by entry */
-    _Atomic uint32_t deep_entries; /* how many of them need more than the default */
+    struct wf_depth *depths;          /* open hash by entry */
+    _Atomic uint32_t deep_entries;    /* how many of them need more than the default */
+    _Atomic uint32_t foreign_entries; /* how many of them were seen to make foreign calls */
+
+    struct wf_binding binding;
+    struct wf_hogs hogs;
 
     _Atomic(void *) timer_table; /* of sync/timer.c; NULL until the first timer */
 
@@ -175,10 +228,40 @@ struct wf_fibers {
      * tells them, without it. NULL: there is nobody. */
     struct wf_waiter *(*on_end)(struct wf_fiber *fiber, void *result, int error);
     void (*on_end_tell)(struct wf_waiter *taken);
+    /* Set by ffi/: a fiber was unbound. NULL: nobody waits for that. */
+    void (*on_unbound)(struct wf_fibers *fibers);
 };
 
 static inline struct wf_fiber_worker *wf_worker_self(void) {
     return wf_current_get();
+}
+
+static inline struct wf_fiber *wf_worker_fiber(const struct wf_fiber_worker *worker) {
+    return wf_load_relaxed(&worker->current);
+}
+
+/* The processor that the calling thread holds, if it is one of that runtime; NULL for a plain thread, for one of another
+ * runtime, and for a fiber that is alone. */
+static inline struct wf_fiber_processor *wf_processor_self(const struct wf_fibers *fibers) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    return WF_LIKELY(worker && worker->fibers == fibers) ? (struct wf_fiber_processor *)worker->base.processor : NULL;
+}
+
+/* Where a fiber arms its timers: its processor's, or the first one's when it is alone. */
+static inline struct wf_processor *wf_timer_home(const struct wf_fiber_worker *worker) {
+    return WF_LIKELY(worker->base.processor) ? worker->base.processor : worker->fibers->engine.processors[0];
+}
+/* After one was armed there. */
+static inline void wf_timer_home_changed(const struct wf_fiber_worker *worker) {
+    if (WF_LIKELY(worker->base.processor))
+        wf_processor_timers_changed_owner(worker->base.processor);
+    else
+        wf_engine_timers_changed_any(&worker->fibers->engine);
+}
+/* A recent moment, for reports. */
+int64_t wf_worker_clock_slow(void);
+static inline int64_t wf_worker_clock(const struct wf_fiber_worker *worker) {
+    return WF_LIKELY(worker->base.processor) ? worker->base.processor->clock_ns : wf_worker_clock_slow();
 }
 
 static inline enum wf_lane wf_lane_of(weft_priority priority) {
@@ -276,7 +359,7 @@ void wf_runtimes_forget_all(void);
 /* The fiber that calls, or NULL on a plain thread. */
 static inline struct wf_fiber *wf_fiber_self(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    return worker ? worker->current : NULL;
+    return worker ? wf_worker_fiber(worker) : NULL;
 }
 void wf_fiber_park(wf_commit *commit, void *arg);
 void wf_fiber_yield(void);
@@ -291,6 +374,42 @@ static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_stat
     wf_store_relaxed(&fiber->task.state, (uint8_t)state);
 }
 void wf_fiber_run(struct wf_worker *base, struct wf_task *task);
+/* Suspends the calling fiber, which has left nothing behind on its processor's queues, for the worker's own stack. */
+void wf_fiber_leave(struct wf_fiber_worker *worker, enum wf_leave leave);
+
+/* fiber/alone.c: fibers with a thread to themselves */
+void wf_alone_park(struct wf_fiber_worker *worker, wf_commit *commit, void *arg);
+void wf_alone_wake(struct wf_engine *engine, struct wf_task *task);
+void wf_alone_block(struct wf_fiber_worker *worker, struct wf_stack *stack, bool is_long);
+void wf_alone_unblock(struct wf_fiber_worker *worker, struct wf_stack *stack);
+/* What it has opened; and closing what was opened since, after a panic that was caught outside of it. */
+struct wf_alone_pairs {
+    uint32_t binds;
+    uint32_t blocks;
+    bool is_bound;
+    bool is_foreign; /* inside a foreign call */
+};
+struct wf_alone_pairs wf_alone_pairs(const struct wf_stack *stack);
+void wf_alone_close(struct wf_fiber *fiber, const struct wf_alone_pairs *outer);
+/* At the fiber's end. */
+void wf_alone_finish(struct wf_fiber *fiber, bool has_panicked);
+void wf_alone_unbind(struct wf_fiber_worker *worker, struct wf_stack *stack);
+/* Without a thread for it: -EAGAIN. Not for a fiber that is bound. */
+int wf_alone_bind(struct wf_fiber_worker *worker, const weft_bind_options *options);
+/* For a new fiber that is to begin bound: a place and a thread, or NULL; then the fiber is given to it. */
+struct wf_worker *wf_alone_reserve(struct wf_fibers *fibers);
+void wf_alone_begin(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
+void wf_alone_cannot_start(struct wf_fibers *fibers);
+/* Gives the worker a native stack. -ENOMEM. */
+int wf_alone_native(struct wf_fiber_worker *worker);
+void wf_alone_term(struct wf_worker *worker);
+/* How often a fiber is pinned to its thread. */
+void wf_fiber_set_pins(struct wf_fiber *fiber, uint32_t pins);
+
+/* fiber/thread.c: for the monitor */
+bool wf_hog_is_at_task(struct wf_worker *base);
+void wf_hog_note(struct wf_worker *base);
+void wf_hog_over(struct wf_worker *base, int64_t for_ns);
 
 /* fiber/visit.c: on the stack of another */
 struct wf_visit {
@@ -316,6 +435,9 @@ static inline bool wf_depth_wants_sample(struct wf_fiber_processor *processor) {
     return wf_depth_starts_sample(processor);
 }
 void wf_depth_record(struct wf_fibers *fibers, weft_fn entry, size_t depth);
+/* Whether fibers of that function make foreign calls: what was seen, and what was not although it was expected. */
+bool wf_depth_is_foreign(struct wf_fibers *fibers, weft_fn entry);
+void wf_depth_note_foreign(struct wf_fibers *fibers, weft_fn entry, bool is_foreign);
 
 static inline struct wf_fibers *wf_runtimes_enter(weft_fiber id) {
     struct wf_fiber_worker *worker = wf_worker_self();

@@ -27,9 +27,8 @@ int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *i
     if (!fibers)
         return -ESTALE;
     __builtin_unwind_init(); /* registers of the caller go to this frame, where a scanner of its stack finds them */
-    struct wf_fiber *self = wf_fiber_self();
-    bool is_stopped = self && wf_worker_self()->base.engine == &fibers->engine &&
-                      wf_load_relaxed(&fibers->engine.world_stopper) == &wf_worker_self()->base.world_parker;
+    struct wf_fiber_worker *worker = wf_worker_self();
+    bool is_stopped = worker && worker->fibers == fibers && wf_world_is_mine(&worker->base);
     wf_lock_take(&fibers->records_lock);
     uint32_t end = fibers->next_index;
     wf_lock_drop(&fibers->records_lock);
@@ -85,7 +84,11 @@ static void copy_stack(struct wf_fiber *fiber, weft_fiber_info *info) {
     info->arg = stack->arg;
     info->stack_size = wf_stack_size(stack);
     info->stack_high = wf_stack_top(stack);
-    info->stack_low = fiber == wf_fiber_self() ? __builtin_frame_address(0) : stack->context.sp;
+    /* The world does not stop for one that runs alone: it may be anywhere on its stack. */
+    bool is_elsewhere = wf_load_relaxed(&fiber->task.state) == WF_FIBER_RUNNING;
+    info->stack_low = is_elsewhere ? stack->low : stack->context.sp;
+    if (fiber == wf_fiber_self())
+        info->stack_low = __builtin_frame_address(0);
 }
 
 void wf_fiber_copy_name(const struct wf_fiber *fiber, char *name) {
@@ -111,7 +114,9 @@ int weft_world_stop(void) {
     if (!fiber)
         return -EPERM;
     struct wf_worker *worker = &wf_worker_self()->base;
-    if (wf_load_relaxed(&worker->engine->world_stopper) == &worker->world_parker)
+    if (!worker->processor)
+        return -EPERM;
+    if (wf_world_is_mine(worker))
         return -EBUSY;
     /* Somebody else has it: passing through the loop holds this worker until the world goes on. */
     while (!wf_world_request(worker)) {
@@ -126,7 +131,7 @@ int weft_world_stop(void) {
 void weft_world_start(void) {
     struct wf_fiber *fiber = wf_fiber_self();
     struct wf_worker *worker = fiber ? &wf_worker_self()->base : NULL;
-    if (!worker || wf_load_relaxed(&worker->engine->world_stopper) != &worker->world_parker)
+    if (!worker || !wf_world_is_mine(worker))
         wf_fatal("weft_world_start was called by a fiber that has not stopped the world");
     wf_world_release(worker);
 }

@@ -32,12 +32,20 @@ struct wf_deferred {
 /* Innermost region of a plain thread. Plain threads do not move, so an ordinary thread-local will do. */
 static __thread struct wf_try *thread_trying;
 
+/* What a fiber may open and close, and how often it had opened each. */
+struct pairs {
+    uint32_t shields;
+    uint32_t pins;
+    struct wf_alone_pairs alone;
+};
+
 static struct wf_try **innermost_here(void);
 static bool region_ended_badly(struct wf_try *attempt, int end);
 static void run_deferred(struct wf_try *attempt, bool *has_panicked);
 static void leave_regions(struct wf_fiber *fiber, const struct wf_leaver *outer);
-static void leave_pairs(struct wf_fiber *fiber, uint32_t shields, uint32_t pins);
+static void leave_pairs(struct wf_fiber *fiber, const struct pairs *pairs);
 static _Noreturn void leave_region(struct wf_try *attempt);
+static struct pairs open_pairs(const struct wf_stack *stack);
 
 int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(void *arg), void *arg) {
     attempt->outer = *innermost;
@@ -82,12 +90,11 @@ int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
         return -EINVAL;
     struct wf_try attempt;
     struct wf_fiber *fiber = wf_fiber_self();
-    uint32_t shields = fiber ? wf_fiber_stack(fiber)->shields : 0;
-    uint32_t pins = fiber ? wf_fiber_stack(fiber)->pins : 0;
+    struct pairs pairs = fiber ? open_pairs(wf_fiber_stack(fiber)) : (struct pairs){0};
     struct wf_leaver *leavers = fiber ? wf_fiber_stack(fiber)->leavers : NULL;
     int error = wf_try_call(&attempt, innermost_here(), fn, arg);
     if (error && fiber) {
-        leave_pairs(fiber, shields, pins);
+        leave_pairs(fiber, &pairs);
         leave_regions(fiber, leavers);
     }
     if (attempt.is_exit)
@@ -97,13 +104,16 @@ int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
     return error;
 }
 
-/* A panic has left pairs open (pin and unpin, shield and unshield) that will not be closed any more. */
-static void leave_pairs(struct wf_fiber *fiber, uint32_t shields, uint32_t pins) {
+static struct pairs open_pairs(const struct wf_stack *stack) {
+    return (struct pairs){stack->shields, stack->pins, wf_alone_pairs(stack)};
+}
+
+/* A panic has left pairs open (pin and unpin, shield and unshield, ...) that will not be closed any more. */
+static void leave_pairs(struct wf_fiber *fiber, const struct pairs *pairs) {
     struct wf_stack *stack = wf_fiber_stack(fiber);
-    wf_stack_set_shields(stack, shields);
-    stack->pins = pins;
-    if (pins == 0)
-        wf_task_set_pinned(&fiber->task, 0);
+    wf_stack_set_shields(stack, pairs->shields);
+    wf_fiber_set_pins(fiber, pairs->pins);
+    wf_alone_close(fiber, &pairs->alone);
 }
 
 /* Nor will the blocks that were opened since; newest first. */
@@ -194,7 +204,11 @@ void wf_try_drop(struct wf_try *innermost) {
 
 void wf_panic_report(struct wf_fiber_worker *worker, struct wf_fiber *fiber, const struct wf_try *attempt) {
     struct wf_fibers *fibers = worker->fibers;
-    wf_count_owner(&((struct wf_fiber_processor *)worker->base.processor)->panics, 1);
+    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
+    if (processor)
+        wf_count_owner(&processor->panics, 1);
+    else
+        wf_fetch_add_relaxed(&fibers->panics_outside, 1);
     if (fibers->is_quiet)
         return;
     char who[160];

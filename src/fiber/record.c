@@ -127,9 +127,9 @@ static int chunk_add(struct wf_fibers *fibers) {
 }
 
 void wf_record_count_freed(struct wf_fibers *fibers) {
-    struct wf_fiber_worker *worker = wf_worker_self();
-    if (worker && worker->fibers == fibers)
-        wf_count_owner(&((struct wf_fiber_processor *)worker->base.processor)->recycled, 1);
+    struct wf_fiber_processor *processor = wf_processor_self(fibers);
+    if (processor)
+        wf_count_owner(&processor->recycled, 1);
     else
         wf_fetch_add_relaxed(&fibers->recycled_outside, 1);
 }
@@ -139,12 +139,11 @@ void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     uint32_t generation = wf_load_relaxed(&fiber->task.version) + 1;
     wf_store_relaxed(&fiber->task.version, generation ? generation : 1);
     wf_lock_drop(&fiber->lock);
-    struct wf_fiber_worker *worker = wf_worker_self();
-    if (WF_UNLIKELY(!worker || worker->fibers != fibers)) {
+    struct wf_fiber_processor *processor = wf_processor_self(fibers);
+    if (WF_UNLIKELY(!processor)) {
         free_outside(fibers, fiber);
         return;
     }
-    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
     fiber->task.next = (struct wf_task *)(void *)processor->free_records;
     processor->free_records = fiber;
     if (WF_UNLIKELY(++processor->free_count > processor->free_max))

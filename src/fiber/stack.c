@@ -92,7 +92,7 @@ static uint8_t class_for(struct wf_stacks *stacks, size_t size) {
 
 WF_NOINLINE struct wf_stack *wf_stack_take_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size) {
     uint8_t index = size == 0 || size == stacks->default_size ? stacks->default_class : class_for(stacks, size);
-    if (index == stacks->default_class && cache->hot && !wf_wants_fresh(stacks->classes[index].slots)) {
+    if (index == stacks->default_class && cache && cache->hot && !wf_wants_fresh(stacks->classes[index].slots)) {
         struct wf_stack *stack = cache->hot;
         cache->hot = stack->next;
         cache->count--;
@@ -108,7 +108,9 @@ WF_NOINLINE void wf_stack_give_slow(struct wf_stacks *stacks, struct wf_stack_ca
         give_single(stacks, stack);
         return;
     }
-    if (stack->class_index == stacks->default_class) {
+    stack->fiber = NULL;
+    stack->is_shallow = false;
+    if (cache && stack->class_index == stacks->default_class) {
         flush_hot(stacks, cache);
         wf_stack_give(stacks, cache, stack);
         return;
@@ -144,7 +146,7 @@ static struct wf_stack *take_shared(struct wf_stacks *stacks, struct wf_stack_ca
     struct wf_stack_class *class = &stacks->classes[index];
     struct wf_stack *stack = NULL;
     wf_lock_take(&class->lock);
-    int wanted = wf_wants_fresh(class->slots) ? 0 : index == stacks->default_class ? STACK_BATCH : 1;
+    int wanted = wf_wants_fresh(class->slots) ? 0 : cache && index == stacks->default_class ? STACK_BATCH : 1;
     for (int i = 0; i < wanted && class->warm; i++) {
         struct wf_stack *one = class->warm;
         class->warm = one->next;

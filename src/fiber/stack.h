@@ -25,6 +25,7 @@
 #include "base/atomic.h"
 #include "os/memory.h"
 #include "queue/lock.h"
+#include "weft/ffi.h"
 
 struct wf_fiber;
 struct wf_attributes;
@@ -33,6 +34,7 @@ struct wf_locals;
 struct wf_try;
 struct wf_wait;
 struct wf_cancel;
+struct wf_fiber_worker;
 
 /* Whoever wants to know of the end of a fiber. The memory is its own. */
 struct wf_leaver {
@@ -75,6 +77,17 @@ struct wf_stack {
     struct wf_cancel *cancel;          /* what can cancel it, or NULL: wait/cancel.h */
     void *held;                        /* list of ranked mutexes that it holds: sync/mutex.c */
     struct wf_leaver *leavers;         /* who wants to know when it ends; the fiber's own */
+    struct weft_ffi_site site;         /* whether it is bound, and where foreign calls run; the fiber's own */
+    /* The worker whose thread it has to itself, or NULL: fiber/alone.c. Written by the fiber while it runs; constant while it
+     * waits. */
+    struct wf_fiber_worker *seat;
+    int64_t bound_at;        /* when it was bound */
+    uint32_t binds;          /* pairs of bind and unbind that are open */
+    uint32_t blocks;         /* blocking regions, one inside another */
+    uint16_t kept_route;     /* of its task, while it has a seat */
+    bool is_foreign;         /* it is inside a foreign call that was made unbound */
+    bool is_predicted;       /* it was bound from its first moment, and has made no foreign call yet */
+    bool has_thread_options; /* of the binding: they are undone when that ends */
     int saved_errno;
     uint32_t pins;
     bool keeps_fp;
@@ -142,7 +155,7 @@ int wf_stacks_init(struct wf_stacks *stacks, size_t default_size);
 void wf_stacks_term(struct wf_stacks *stacks);
 
 /* A stack with at least that many usable bytes (0: the default), with context ready for wf_arch_prepare. NULL: no
- * memory. cache is the calling processor's. */
+ * memory. cache is the calling processor's, or NULL for wf_stack_take_slow where there is none. */
 struct wf_stack *wf_stack_take_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size);
 static inline struct wf_stack *wf_stack_take(struct wf_stacks *stacks, struct wf_stack_cache *cache, size_t size) {
     struct wf_stack *stack = cache->hot;
@@ -152,7 +165,7 @@ static inline struct wf_stack *wf_stack_take(struct wf_stacks *stacks, struct wf
     cache->count--;
     return stack;
 }
-/* Nobody runs on it any more. */
+/* Nobody runs on it any more. The slow form takes no cache for an answer. */
 void wf_stack_give_slow(struct wf_stacks *stacks, struct wf_stack_cache *cache, struct wf_stack *stack);
 static inline void wf_stack_give(struct wf_stacks *stacks, struct wf_stack_cache *cache, struct wf_stack *stack) {
     stack->fiber = NULL;

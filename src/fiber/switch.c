@@ -24,6 +24,7 @@
 #include "base/point.h"
 #include "fiber/fiber.h"
 #include "os/report.h"
+#include "os/thread.h"
 
 WF_MACHINE_DEFINE(fiber, WF_FIBER_STATES)
 
@@ -36,7 +37,10 @@ static void put_back(struct wf_fiber_worker *worker, struct wf_task *task);
 static void switch_to(struct wf_fiber_worker *worker, struct wf_context *from, struct wf_fiber *to, bool dies);
 static void arrive(void);
 static void settle_leaver(struct wf_fiber_worker *worker);
+static void settle_alone(struct wf_fiber_worker *worker, struct wf_fiber *leaver, enum wf_leave leave);
 static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
+static void start_specially(struct wf_fiber_worker *worker, struct wf_fiber *fiber,
+                            const struct wf_attributes *attributes);
 static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, struct wf_stack *stack);
 static bool can_cut_back(const struct wf_stacks *stacks, const struct wf_stack *stack);
 static void stack_main(void *opaque);
@@ -44,7 +48,11 @@ static void run_body(struct wf_fiber *fiber);
 
 void wf_fiber_park(wf_commit *commit, void *arg) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    struct wf_fiber *fiber = worker->current;
+    struct wf_fiber *fiber = wf_worker_fiber(worker);
+    if (WF_UNLIKELY(!worker->base.processor)) {
+        wf_alone_park(worker, commit, arg);
+        return;
+    }
     wf_count_owner(&worker->base.processor->counters.parks, 1);
     worker->leave = WF_LEAVE_PARK;
     worker->leaver = fiber;
@@ -56,14 +64,25 @@ void wf_fiber_park(wf_commit *commit, void *arg) {
 
 void wf_fiber_yield(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    struct wf_fiber *fiber = worker->current;
+    struct wf_fiber *fiber = wf_worker_fiber(worker);
     struct wf_processor *processor = worker->base.processor;
+    if (WF_UNLIKELY(!processor)) {
+        wf_os_thread_yield();
+        return;
+    }
     struct wf_task *task = wf_processor_pick_owner(processor);
     if (!task && processor->countdown > 0 && !wf_load_relaxed(&processor->attention))
         return; /* alone and nothing due: going through the loop would only bring us back */
     worker->leave = WF_LEAVE_YIELD;
     worker->leaver = fiber;
     leave_for(worker, fiber, task);
+}
+
+void wf_fiber_leave(struct wf_fiber_worker *worker, enum wf_leave leave) {
+    struct wf_fiber *fiber = wf_worker_fiber(worker);
+    worker->leave = leave;
+    worker->leaver = fiber;
+    leave_for(worker, fiber, NULL);
 }
 
 void wf_fiber_perturb(void) {
@@ -73,15 +92,20 @@ void wf_fiber_perturb(void) {
 
 bool wf_fiber_may_yield(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    return worker && wf_load_relaxed(&worker->base.engine->world_stopper) != &worker->base.world_parker;
+    return worker && !wf_world_is_mine(&worker->base);
 }
 
 void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     struct wf_fiber_worker *worker = wf_worker_self();
     wf_fiber_set_state(fiber, WF_FIBER_READY);
-    if (worker && worker->fibers == fibers) {
-        wf_count_owner(&worker->base.processor->counters.wakes, 1);
-        wf_processor_ready_owner(worker->base.processor, &fiber->task, true);
+    if (WF_LIKELY(worker && worker->fibers == fibers)) {
+        struct wf_processor *processor = worker->base.processor;
+        if (WF_UNLIKELY(!processor)) {
+            wf_engine_submit_any(&fibers->engine, &fiber->task);
+            return;
+        }
+        wf_count_owner(&processor->counters.wakes, 1);
+        wf_processor_ready_owner(processor, &fiber->task, true);
     } else if (wf_runtimes_hold(fibers)) { /* the fiber may run and its runtime end before the submit is over */
         wf_engine_submit_any(&fibers->engine, &fiber->task);
         wf_runtimes_leave(fibers);
@@ -93,6 +117,8 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     struct wf_fiber *fiber = wf_fiber_of(task);
     if (!enter_task(worker, task)) { /* here no fiber is being left, so no lock is held */
+        if (!worker->base.processor)
+            wf_alone_cannot_start(worker->fibers);
         wf_fiber_end(worker, fiber, NULL, -ENOMEM);
         return;
     }
@@ -132,7 +158,7 @@ static inline __attribute__((always_inline)) void leave_for(struct wf_fiber_work
     if (task) {
         switch_to(worker, &stack->context, wf_fiber_of(task), false);
     } else {
-        worker->current = NULL;
+        wf_store_release(&worker->current, NULL); /* pairs with the monitor */
         wf_context_switch(&stack->context, &worker->scheduler, false);
     }
     arrive();
@@ -143,7 +169,11 @@ static inline bool enter_task(struct wf_fiber_worker *worker, struct wf_task *ta
     struct wf_fiber *fiber = wf_fiber_of(task);
     if (wf_load_relaxed(&fiber->task.state) == WF_FIBER_NEW && !start_fiber(worker, fiber))
         return false;
-    wf_count_owner(&worker->base.processor->counters.switches, 1);
+    struct wf_processor *processor = worker->base.processor;
+    if (WF_LIKELY(processor)) {
+        wf_store_relaxed(&fiber->task.home, processor->home);
+        wf_count_owner(&processor->counters.switches, 1);
+    }
     return true;
 }
 
@@ -157,7 +187,7 @@ static void put_back(struct wf_fiber_worker *worker, struct wf_task *task) {
 static inline __attribute__((always_inline)) void switch_to(struct wf_fiber_worker *worker, struct wf_context *from,
                                                             struct wf_fiber *to, bool dies) {
     wf_fiber_set_state(to, WF_FIBER_RUNNING);
-    worker->current = to;
+    wf_store_release(&worker->current, to); /* pairs with the monitor */
     wf_context_switch(from, &wf_fiber_stack(to)->context, dies);
 }
 
@@ -169,7 +199,7 @@ static WF_NOINLINE void arrive(void) {
         worker = wf_worker_self();
     }
     settle_leaver(worker);
-    struct wf_stack *stack = wf_fiber_stack(worker->current);
+    struct wf_stack *stack = wf_fiber_stack(wf_worker_fiber(worker));
     *worker->errno_location = stack->saved_errno;
     if (WF_UNLIKELY(stack->keeps_fp))
         wf_arch_fp_control_set(stack->fp_control);
@@ -195,9 +225,28 @@ static void settle_leaver(struct wf_fiber_worker *worker) {
         wf_processor_ready_owner(worker->base.processor, &leaver->task, false);
     } else if (leave == WF_LEAVE_END) {
         struct wf_stack *stack = worker->left_stack;
+        struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
         wf_context_term(&stack->context);
-        wf_stack_give(&worker->fibers->stacks, &((struct wf_fiber_processor *)worker->base.processor)->stacks, stack);
+        if (WF_LIKELY(processor))
+            wf_stack_give(&worker->fibers->stacks, &processor->stacks, stack);
+        else
+            wf_stack_give_slow(&worker->fibers->stacks, NULL, stack);
+    } else if (leave == WF_LEAVE_REJOIN || leave == WF_LEAVE_MOVE) {
+        settle_alone(worker, leaver, leave);
     }
+}
+
+static WF_NOINLINE void settle_alone(struct wf_fiber_worker *worker, struct wf_fiber *leaver, enum wf_leave leave) {
+    struct wf_stack *stack = wf_fiber_stack(leaver);
+    stack->seat = leave == WF_LEAVE_REJOIN ? NULL : worker->heir;
+    if (leave == WF_LEAVE_REJOIN)
+        wf_store_relaxed(&leaver->task.route, stack->kept_route);
+    WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&leaver->task.state), WF_FIBER_READY);
+    wf_store_release(&leaver->task.state, WF_FIBER_READY); /* pairs with a picture of all: this thread is not stopped */
+    if (leave == WF_LEAVE_REJOIN)
+        wf_engine_submit_any(&worker->fibers->engine, &leaver->task);
+    else
+        wf_crew_give_task(&worker->heir->base, &leaver->task);
 }
 
 static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
@@ -207,14 +256,28 @@ static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) 
     size_t size = attributes ? attributes->stack_size : 0;
     if (size == 0 && WF_UNLIKELY(wf_load_relaxed(&fibers->deep_entries) > 0))
         size = wf_depth_predict(fibers, fiber->entry);
-    struct wf_stack *stack = wf_stack_take(&fibers->stacks, &processor->stacks, size);
+    struct wf_stack *stack = WF_LIKELY(processor) ? wf_stack_take(&fibers->stacks, &processor->stacks, size)
+                                                  : wf_stack_take_slow(&fibers->stacks, NULL, size);
     if (WF_UNLIKELY(!stack))
         return false;
     wf_context_init(&stack->context, stack->low, (size_t)((char *)wf_stack_top(stack) - stack->low),
                     &worker->scheduler);
     dress_stack(worker, fiber, stack);
+    if (WF_UNLIKELY(!processor || attributes))
+        start_specially(worker, fiber, attributes);
     stack->context.sp = wf_arch_prepare(wf_stack_top(stack), stack_main, NULL);
     return true;
+}
+
+/* Bound, or pinned, from its first moment. */
+static WF_NOINLINE void start_specially(struct wf_fiber_worker *worker, struct wf_fiber *fiber,
+                                        const struct wf_attributes *attributes) {
+    if (!worker->base.processor || attributes->is_bound) {
+        wf_alone_begin(worker, fiber);
+    } else if (attributes->is_pinned) {
+        wf_task_set_pinned(&fiber->task, 0);
+        wf_fiber_set_pins(fiber, 1);
+    }
 }
 
 /* The stack becomes the fiber's. */
@@ -229,6 +292,11 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->cancel = NULL;
     stack->leavers = NULL;
     stack->held = NULL;
+    stack->seat = NULL;
+    stack->site = (struct weft_ffi_site){0};
+    stack->binds = 0;
+    stack->blocks = 0;
+    stack->is_foreign = false;
     wf_store_relaxed(&stack->waiting, NULL);
     wf_store_relaxed(&stack->wait_word, 0);
     stack->saved_errno = 0;
@@ -237,7 +305,8 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     if (WF_UNLIKELY(stack->attributes))
         __builtin_memcpy(stack->name, stack->attributes->name, sizeof stack->name);
     wf_store_release(&fiber->place, (uintptr_t)stack); /* pairs with wf_fiber_copy_name */
-    stack->is_sampled = wf_depth_wants_sample((struct wf_fiber_processor *)worker->base.processor);
+    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
+    stack->is_sampled = WF_LIKELY(processor) && wf_depth_wants_sample(processor);
     if (WF_UNLIKELY(stack->is_sampled)) {
         stack->is_shallow = false;
         if (can_cut_back(&worker->fibers->stacks, stack))
@@ -261,11 +330,12 @@ static void stack_main(void *opaque) {
     settle_leaver(wf_worker_self());
     *wf_worker_self()->errno_location = 0;
     for (;;) {
-        run_body(wf_worker_self()->current);
+        run_body(wf_worker_fiber(wf_worker_self()));
         struct wf_fiber_worker *worker = wf_worker_self(); /* maybe another one by now */
         struct wf_stack *stack = worker->left_stack;
-        worker->current = NULL;
-        struct wf_task *task = wf_processor_pick_owner(worker->base.processor);
+        wf_store_release(&worker->current, NULL); /* pairs with the monitor */
+        struct wf_task *task =
+            WF_LIKELY(worker->base.processor) ? wf_processor_pick_owner(worker->base.processor) : NULL;
         if (!task) {
             worker->leave = WF_LEAVE_END;
             wf_context_switch(&stack->context, &worker->scheduler, true);
@@ -277,9 +347,10 @@ static void stack_main(void *opaque) {
             wf_load_relaxed(&worker->fibers->deep_entries) == 0 &&
             stack->class_index == worker->fibers->stacks.default_class) {
             wf_count_owner(&worker->base.processor->counters.switches, 1);
+            wf_store_relaxed(&next->task.home, worker->base.processor->home);
             dress_stack(worker, next, stack);
             wf_fiber_set_state(next, WF_FIBER_RUNNING);
-            worker->current = next;
+            wf_store_release(&worker->current, next); /* pairs with the monitor */
             *worker->errno_location = 0;
             continue;
         }
@@ -326,7 +397,10 @@ static void run_body(struct wf_fiber *fiber) {
     struct wf_fibers *fibers = worker->fibers;
     if (WF_UNLIKELY(error))
         wf_panic_report(worker, fiber, &attempt);
-    wf_task_set_pinned(&fiber->task, 0);
+    if (WF_UNLIKELY(stack->pins | stack->blocks | stack->site.is_bound)) {
+        wf_alone_finish(fiber, error != 0);
+        worker = wf_worker_self();
+    }
     if (WF_UNLIKELY(stack->keeps_fp))
         wf_arch_fp_control_set(worker->fp_control);
     if (WF_UNLIKELY(stack->is_sampled))

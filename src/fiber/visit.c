@@ -23,7 +23,7 @@ enum { VISIT_ROOM = 16 * 1024 };
 
 bool wf_fiber_visit(struct wf_fiber *fiber, void (*look)(void *arg), void *arg) {
     struct wf_fiber_worker *worker = wf_worker_self(); /* the same after the switches: this thread makes both */
-    struct wf_fiber *self = worker->current;
+    struct wf_fiber *self = wf_worker_fiber(worker);
     struct wf_stack *stack = wf_fiber_stack(fiber);
     WF_ASSERT(fiber != self);
     WF_ASSERT(worker->leave == WF_LEAVE_NOTHING);
@@ -32,16 +32,16 @@ bool wf_fiber_visit(struct wf_fiber *fiber, void (*look)(void *arg), void *arg) 
     struct wf_visit visit = {
         .look = look, .arg = arg, .from = self ? &wf_fiber_stack(self)->context : &worker->scheduler};
     worker->visit = &visit;
-    worker->current = fiber;
+    wf_store_release(&worker->current, fiber); /* pairs with the monitor */
     wf_context_switch(visit.from, &stack->context, false);
-    worker->current = self;
+    wf_store_release(&worker->current, self); /* pairs with the monitor */
     worker->visit = NULL;
     return true;
 }
 
 WF_NOINLINE void wf_visit_answer(struct wf_fiber_worker *worker) {
     struct wf_visit *visit = worker->visit;
-    struct wf_stack *stack = wf_fiber_stack(worker->current);
+    struct wf_stack *stack = wf_fiber_stack(wf_worker_fiber(worker));
     visit->look(visit->arg);
     wf_context_switch(&stack->context, visit->from, false);
 }

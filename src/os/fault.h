@@ -28,9 +28,14 @@
     X(SIGALTSTACK, "sigaltstack") \
     X(SIGACTION, "sigaction") \
     X(AFFINITY, "affinity") \
+    X(POLICY, "policy") \
     X(BARRIER, "membarrier") \
     X(ATFORK, "atfork") \
     X(THREAD_COUNT, "thread_count") \
+    X(THREAD_STARVED, "thread_starved") \
+    X(LIBRARY_OPEN, "library_open") \
+    X(LIBRARY_FIND, "library_find") \
+    X(CLOSURE, "closure") \
     X(WRITE, "write")
 
 enum wf_system_call {

@@ -31,7 +31,10 @@ struct start {
     char name[16];
 };
 
-/* What the thread that last started others had blocked. */
+/* What foreign code is used to find. */
+#define THREAD_STACK ((size_t)8 << 20)
+
+/* What the thread that last ran an engine had blocked. */
 static pthread_mutex_t program_mask_lock = PTHREAD_MUTEX_INITIALIZER;
 static sigset_t program_mask;
 
@@ -59,15 +62,24 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)
     sigdelset(&blocked, SIGABRT);
     sigdelset(&blocked, SIGPROF);
     sigdelset(&blocked, SIGSYS);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    pthread_mutex_lock(&program_mask_lock);
-    program_mask = before;
-    pthread_mutex_unlock(&program_mask_lock);
-    int error = pthread_create(&thread->handle, NULL, thread_main, start);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (!error) {
+        pthread_attr_setstacksize(&attributes, THREAD_STACK);
+        pthread_sigmask(SIG_SETMASK, &blocked, &before);
+        error = pthread_create(&thread->handle, &attributes, thread_main, start);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        pthread_attr_destroy(&attributes);
+    }
     if (error)
         wf_os_free(start);
     return -error;
+}
+
+void wf_os_thread_note_signals(void) {
+    pthread_mutex_lock(&program_mask_lock);
+    pthread_sigmask(SIG_SETMASK, NULL, &program_mask);
+    pthread_mutex_unlock(&program_mask_lock);
 }
 
 /* There is only one thread in the child, so nobody writes; the lock may be held by one that is gone. */
@@ -130,6 +142,25 @@ int wf_os_thread_count(void) {
         at = strchr(at + 1, ' ');
     int count = at ? atoi(at) : 0;
     return count > 0 ? count : -EIO;
+}
+
+/* The second number of its schedstat: time run, time waited on a run queue, slices. */
+int64_t wf_os_thread_starved(int64_t thread_id) {
+    char text[96];
+    int fault = wf_fault(WF_CALL_THREAD_STARVED);
+    if (fault)
+        return fault;
+    snprintf(text, sizeof text, "/proc/self/task/%lld/schedstat", (long long)thread_id);
+    int fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (got <= 0)
+        return -EIO;
+    text[got] = 0;
+    const char *second = strchr(text, ' ');
+    return second ? strtoll(second, NULL, 10) : -EIO;
 }
 
 void wf_os_thread_yield(void) {

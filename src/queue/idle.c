@@ -60,8 +60,9 @@ enum { SEAT_AWAKE, SEAT_SEATED, SEAT_TAKEN, SEAT_TAKEN_TO_SEARCH };
 
 static uint32_t idle_searching_of(uint32_t word);
 static uint32_t idle_parked_of(uint32_t word);
-static int idle_take_for_search(struct wf_idle *idle);
+static int idle_take_for_search(struct wf_idle *idle, uint32_t wish);
 static bool idle_remove(struct wf_idle *idle, uint32_t worker, uint8_t seat);
+static void idle_take_out(struct wf_idle *idle, uint32_t worker);
 #ifdef WF_MUTANT_IDLE_RESERVE_FIRST
 static int idle_reserve_then_take(struct wf_idle *idle);
 #endif
@@ -94,6 +95,10 @@ void wf_idle_term(struct wf_idle *idle) {
 }
 
 int wf_idle_notify_any(struct wf_idle *idle) {
+    return wf_idle_notify_near(idle, UINT32_MAX);
+}
+
+int wf_idle_notify_near(struct wf_idle *idle, uint32_t wish) {
     IDLE_FENCE_NOTIFY(); /* A: pairs with B in wf_idle_park */
 #ifdef WF_MUTANT_IDLE_RESERVE_FIRST
     return idle_reserve_then_take(idle);
@@ -102,7 +107,7 @@ int wf_idle_notify_any(struct wf_idle *idle) {
     if (idle_searching_of(word) > 0 || idle_parked_of(word) == 0)
         return -1;
     wf_lock_take(&idle->lock);
-    int worker = idle_take_for_search(idle);
+    int worker = idle_take_for_search(idle, wish);
     wf_lock_drop(&idle->lock);
     return worker;
 }
@@ -127,14 +132,17 @@ static int idle_reserve_then_take(struct wf_idle *idle) {
 #endif
 
 /* Under lock. parked cannot change; searching can, and then there is a searcher and nobody needs to be woken. */
-static int idle_take_for_search(struct wf_idle *idle) {
+static int idle_take_for_search(struct wf_idle *idle, uint32_t wish) {
     uint32_t word = wf_load_relaxed(&idle->word);
     do {
         WF_ASSERT(idle_parked_of(word) == idle->depth);
         if (idle_searching_of(word) > 0 || idle_parked_of(word) == 0)
             return -1;
     } while (!IDLE_CLAIM(&idle->word, &word, word + SEARCHING_ONE - PARKED_ONE));
-    uint32_t worker = idle->stack[--idle->depth];
+    uint32_t worker = idle->stack[idle->depth - 1];
+    if (wish < idle->capacity && wf_load_relaxed(&idle->seat[wish]) == SEAT_SEATED)
+        worker = wish;
+    idle_take_out(idle, worker);
     wf_store_release(&idle->seat[worker], SEAT_TAKEN_TO_SEARCH); /* C */
     return (int)worker;
 }
@@ -193,6 +201,10 @@ bool wf_idle_woken_to_search(struct wf_idle *idle, uint32_t worker) {
     return wf_load_relaxed(&idle->seat[worker]) == SEAT_TAKEN_TO_SEARCH;
 }
 
+bool wf_idle_is_seated_any(struct wf_idle *idle, uint32_t worker) {
+    return wf_load_relaxed(&idle->seat[worker]) == SEAT_SEATED;
+}
+
 bool wf_idle_take(struct wf_idle *idle, uint32_t worker) {
     WF_ASSERT(worker < idle->capacity);
     IDLE_FENCE_TAKE(); /* A: pairs with B in wf_idle_park */
@@ -204,10 +216,18 @@ bool wf_idle_take(struct wf_idle *idle, uint32_t worker) {
     return removed;
 }
 
-/* Under lock. Takes a worker out from anywhere in the stack; the others keep their order. */
+/* Under lock. Takes a worker out of the idle set. */
 static bool idle_remove(struct wf_idle *idle, uint32_t worker, uint8_t seat) {
     if (wf_load_relaxed(&idle->seat[worker]) != SEAT_SEATED)
         return false;
+    idle_take_out(idle, worker);
+    wf_fetch_sub_relaxed(&idle->word, PARKED_ONE);
+    wf_store_release(&idle->seat[worker], seat); /* C */
+    return true;
+}
+
+/* Under lock. Off the stack, from anywhere in it; the others keep their order. */
+static void idle_take_out(struct wf_idle *idle, uint32_t worker) {
     uint32_t at = idle->depth - 1;
     while (idle->stack[at] != worker) {
         WF_ASSERT(at > 0);
@@ -216,9 +236,6 @@ static bool idle_remove(struct wf_idle *idle, uint32_t worker, uint8_t seat) {
     idle->depth--;
     for (; at < idle->depth; at++)
         idle->stack[at] = idle->stack[at + 1];
-    wf_fetch_sub_relaxed(&idle->word, PARKED_ONE);
-    wf_store_release(&idle->seat[worker], seat); /* C */
-    return true;
 }
 
 uint32_t wf_idle_searching_any(struct wf_idle *idle) {

@@ -91,6 +91,8 @@ void wf_idle_term(struct wf_idle *idle);
 /* After a task has been published: the worker that the caller has to unpark, or -1. That worker has left the idle set
  * and counts as searching. Begins with the fence A, which also covers the caller's publication. */
 int wf_idle_notify_any(struct wf_idle *idle);
+/* The same with a wish: that worker, if it is parked. Numbers that no worker has are no wish. */
+int wf_idle_notify_near(struct wf_idle *idle, uint32_t wish);
 
 /* Asks for a searcher's place. False: enough others search; do not search, but look again after parking all the same. */
 bool wf_idle_search_begin(struct wf_idle *idle);
@@ -114,6 +116,8 @@ bool wf_idle_woken_to_search(struct wf_idle *idle, uint32_t worker);
  * the fence A. */
 bool wf_idle_take(struct wf_idle *idle, uint32_t worker);
 
+/* Whether it was in the idle set a moment ago. */
+bool wf_idle_is_seated_any(struct wf_idle *idle, uint32_t worker);
 /* Both counts as they were a moment ago. */
 uint32_t wf_idle_searching_any(struct wf_idle *idle);
 uint32_t wf_idle_parked_any(struct wf_idle *idle);

@@ -11,7 +11,7 @@
  *       `---------------------'                                            `--> quiet until the sum changes
  *
  * The check is strict, because a false alarm ends a program that works. It stops the world and wants: no other runtime in
- * the process, no plain thread inside this one, no thread in the process but our workers, and every living fiber parked. A
+ * the process, no plain thread inside this one, no thread in the process but ours, and every living fiber parked. A
  * thread of the program that waits for something else, or merely exists, is taken for one that may wake a fiber.
  *
  * An idle runtime wakes up three times for this and then never again, so a thread that goes away later without having woken
@@ -53,7 +53,7 @@ int64_t wf_deadlock_rest(struct wf_fiber_worker *worker, int64_t now) {
     weft_runtime *runtime = (weft_runtime *)worker->fibers;
     struct wf_deadlock *deadlock = &runtime->deadlock;
     struct wf_engine *engine = &worker->fibers->engine;
-    if (wf_idle_parked_any(&engine->idle) != engine->count || !is_silent(worker->fibers))
+    if (wf_idle_parked_any(&engine->idle) != wf_load_relaxed(&engine->active) || !is_silent(worker->fibers))
         return WF_NEVER;
     uint64_t switches = count_switches(worker->fibers);
     wf_lock_take(&deadlock->lock);
@@ -77,9 +77,10 @@ int64_t wf_deadlock_rest(struct wf_fiber_worker *worker, int64_t now) {
 /* Somebody is alive, and nothing is known that will wake anybody. */
 static bool is_silent(struct wf_fibers *fibers) {
     struct wf_engine *engine = &fibers->engine;
-    if (wf_load_relaxed(&fibers->outside_wakers) != 0 || wf_load_relaxed(&engine->is_stopping))
+    if (wf_load_relaxed(&fibers->outside_wakers) != 0 || wf_load_seq_cst(&engine->alone) != 0 ||
+        wf_load_relaxed(&engine->is_stopping))
         return false;
-    for (uint32_t i = 0; i < engine->count; i++)
+    for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++)
         if (wf_timers_earliest(&engine->processors[i]->timers) != WF_NEVER)
             return false;
     return wf_fibers_alive(fibers) > 0;
@@ -87,7 +88,7 @@ static bool is_silent(struct wf_fibers *fibers) {
 
 static uint64_t count_switches(struct wf_fibers *fibers) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < fibers->engine.count; i++)
+    for (uint32_t i = 0, limit = wf_engine_limit(&fibers->engine); i < limit; i++)
         sum += wf_load_relaxed(&fibers->engine.processors[i]->counters.switches);
     return sum;
 }
@@ -97,7 +98,7 @@ static uint64_t count_switches(struct wf_fibers *fibers) {
  * the fibers say everything. */
 static void check(weft_runtime *runtime, struct wf_fiber_worker *worker) {
     struct wf_fibers *fibers = &runtime->fibers;
-    WF_ASSERT(!worker->current);
+    WF_ASSERT(!wf_worker_fiber(worker));
     if (!is_alone(fibers) || !wf_world_request(&worker->base))
         return;
     uint64_t parked = count_parked(fibers);
@@ -111,7 +112,7 @@ static void check(weft_runtime *runtime, struct wf_fiber_worker *worker) {
 
 static bool is_alone(struct wf_fibers *fibers) {
     int threads = wf_os_thread_count();
-    int workers = (int)fibers->engine.count;
+    int workers = (int)wf_load_relaxed(&fibers->engine.crew.threads) + fibers->engine.monitor.has_thread;
     return threads >= workers && threads <= workers + FOREIGN_THREADS && wf_runtimes_is_alone(fibers);
 }
 

@@ -39,6 +39,7 @@ struct entry {
     int64_t waits_ns;
     uint8_t state; /* enum wf_fiber_state */
     bool has_no_room;
+    bool is_alone;
     uint16_t frame_count;
     char name[WF_NAME_SIZE];
     const void *frames[];
@@ -107,7 +108,7 @@ int weft_dump(weft_runtime *runtime, int fd) {
         return -ESTALE;
     struct wf_picture *picture = NULL;
     int error = -EPERM;
-    if (!worker)
+    if (!worker || (worker->fibers == fibers && !worker->base.processor)) /* or a fiber that is alone */
         error = take_by_fiber((weft_runtime *)fibers, &picture);
     else if (worker->fibers == fibers)
         error = take_here(fibers, NULL, &picture);
@@ -190,7 +191,7 @@ static void add_fiber(struct wf_picture *picture, struct wf_fibers *fibers, stru
     struct frames frames;
     frames.count = 0;
     wf_lock_take(&fiber->lock);                       /* plain threads spawn and join meanwhile */
-    head.state = wf_load_acquire(&fiber->task.state); /* pairs with the spawn */
+    head.state = wf_load_seq_cst(&fiber->task.state); /* pairs with the spawn, and with those who run alone */
     head.fiber = wf_fiber_id(fibers, fiber);
     head.parent = wf_parent_id(fibers, fiber);
     head.function = fiber->parent & WF_FLAG_FIRST ? (const void *)(uintptr_t)((weft_runtime *)fibers)->first
@@ -203,7 +204,8 @@ static void add_fiber(struct wf_picture *picture, struct wf_fibers *fibers, stru
         capture_here(&frames);
     } else if (head.state == WF_FIBER_PARKED || head.state == WF_FIBER_READY) {
         describe_wait(picture, fibers, fiber, &head);
-        head.has_no_room = !wf_fiber_visit(fiber, capture_here, &frames);
+        head.is_alone = wf_fiber_stack(fiber)->seat != NULL; /* it stands on its thread, and cannot be visited */
+        head.has_no_room = !head.is_alone && !wf_fiber_visit(fiber, capture_here, &frames);
     }
     picture->count++;
     if (!entry_add(picture, &head, &frames))
@@ -294,7 +296,7 @@ static void print_entry(struct wf_picture *picture, const struct entry *entry) {
           name, name[0] ? "\"" : "", function);
     if (entry->parent.bits)
         print(picture, ", child of %llu", (unsigned long long)entry->parent.bits);
-    print(picture, ": %s", wf_fiber_machine.states[entry->state]);
+    print(picture, ": %s%s", entry->is_alone ? "alone, " : "", wf_fiber_machine.states[entry->state]);
     if (entry->reason) {
         print(picture, " for %lld.%03lld s in %s", (long long)(entry->waits_ns / WEFT_SECOND),
               (long long)(entry->waits_ns % WEFT_SECOND / WEFT_MILLISECOND), entry->reason);

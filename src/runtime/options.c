@@ -13,8 +13,12 @@
 #include "os/report.h"
 #include "os/thread.h"
 #include "runtime/runtime.h"
+#include "weft/time.h"
 
-enum { STACK_MIN = 16 * 1024 };
+/* THREADS_MAX: what the kernel can number. THREADS_DEFAULT: beyond it a program that has none left to work with is more likely
+ * mistaken than busy. */
+enum { STACK_MIN = 16 * 1024, THREADS_MAX = 4 * 1024 * 1024, THREADS_DEFAULT = 10000, BOUND_DEFAULT = 1000 };
+#define KEEP_ALIVE_DEFAULT (5 * WEFT_SECOND)
 
 static int read_environment(const char *name, uint64_t low, uint64_t high, uint64_t *value);
 static int check_range(const char *name, uint64_t value, uint64_t low, uint64_t high);
@@ -25,10 +29,14 @@ int wf_options_resolve(const weft_options *given, weft_options *out) {
     uint64_t stack_size = options.stack_size;
     uint64_t max_fibers = options.max_fibers;
     uint64_t replay_seed = options.replay_seed;
+    uint64_t max_threads = options.max_threads;
+    uint64_t max_bound = options.max_bound;
     const uint64_t most = UINT64_C(1) << WF_INDEX_BITS;
     if (read_environment("WEFT_WORKERS", 1, WEFT_WORKERS_MAX, &workers) != 0 ||
         read_environment("WEFT_STACK_SIZE", STACK_MIN, WF_STACK_MAX, &stack_size) != 0 ||
         read_environment("WEFT_MAX_FIBERS", 2, most, &max_fibers) != 0 ||
+        read_environment("WEFT_MAX_THREADS", 2, THREADS_MAX, &max_threads) != 0 ||
+        read_environment("WEFT_MAX_BOUND", 1, THREADS_MAX, &max_bound) != 0 ||
         read_environment("WEFT_SEED", 1, UINT64_MAX - 1, &replay_seed) != 0)
         return -EINVAL;
     if (workers == 0) {
@@ -41,14 +49,26 @@ int wf_options_resolve(const weft_options *given, weft_options *out) {
         stack_size = WF_STACK_DEFAULT;
     if (max_fibers == 0)
         max_fibers = most;
+    if (max_threads == 0)
+        max_threads = THREADS_DEFAULT;
+    if (max_bound == 0)
+        max_bound = BOUND_DEFAULT;
+    if (options.keep_alive == 0)
+        options.keep_alive = KEEP_ALIVE_DEFAULT;
     if (check_range("workers", workers, 1, WEFT_WORKERS_MAX) != 0 ||
         check_range("stack_size", stack_size, STACK_MIN, WF_STACK_MAX) != 0 ||
-        check_range("max_fibers", max_fibers, 2, most) != 0)
+        check_range("max_fibers", max_fibers, 2, most) != 0 ||
+        check_range("max_threads", max_threads, (replay_seed ? 1 : workers) + 1, THREADS_MAX) != 0 ||
+        check_range("max_bound", max_bound, 1, THREADS_MAX) != 0 ||
+        check_range("keep_alive", (uint64_t)options.keep_alive, 1, INT64_MAX) != 0 ||
+        check_range("bound_fallback", options.bound_fallback, WEFT_FALLBACK_BLOCKING, WEFT_FALLBACK_ERROR) != 0)
         return -EINVAL;
     options.workers = replay_seed ? 1 : (unsigned)workers;
     options.stack_size = stack_size;
     options.max_fibers = (uint32_t)max_fibers;
     options.replay_seed = replay_seed;
+    options.max_threads = (unsigned)max_threads;
+    options.max_bound = (unsigned)max_bound;
     if (replay_seed)
         options.seed = replay_seed;
     else if (options.seed == 0)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "ffi/call.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include "os/report.h"
@@ -77,6 +78,11 @@ static int runtime_start(weft_runtime *runtime, const weft_options *options) {
         error = -EAGAIN;
     if (error)
         goto remove;
+    fibers->engine.crew.max = options->max_threads;
+    fibers->engine.crew.keep_alive_ns = options->keep_alive;
+    fibers->binding.max = options->max_bound;
+    fibers->binding.fallback = options->bound_fallback;
+    fibers->on_unbound = wf_ffi_unbound;
     fibers->is_quiet = options->quiet;
     fibers->abandons = options->abandon;
     fibers->fault_panics = options->fault_panics;

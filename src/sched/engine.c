@@ -2,27 +2,28 @@
  *
  * sched/engine.c - making, running and stopping an engine, and handing tasks to it from any thread.
  *
- * Start: the calling thread creates the other workers one by one and waits for each to report that it has begun; none
- * runs a task before all have. So an error leaves nothing behind and has run nothing: those that run are stopped and joined, and the caller gets the error.
+ * Start: the calling thread is the first worker; it starts the others one by one and waits for each to report that it has
+ * begun; none gets a processor before all have, and the monitor too. So an error leaves nothing behind and has run nothing: those that run are
+ * stopped, and the caller gets the error.
  *
- * Stop: is_stopping is set, then every worker's attention flag, then every worker gets a token. A worker that is about to
- * sleep finds the flag in its re-check or the token in its parker; a running one finds the flag at its next pick.
+ * Stop: is_stopping is set, then every processor's attention flag, then every holder gets a token, and every worker without
+ * a processor too. A worker that is about to sleep finds the flag in its re-check or the token in its parker; a running one
+ * finds the flag at its next pick. The calling thread then waits until nobody runs (sched/crew.c).
  */
 #include "sched/engine.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "arch/current.h"
 #include "base/point.h"
+#include "os/barrier.h"
+#include "os/clock.h"
 #include "os/memory.h"
 
-static int engine_alloc(struct wf_engine *engine, uint64_t seed);
-static void processor_init(struct wf_processor *processor, struct wf_engine *engine, uint32_t index, uint64_t seed);
-static int engine_start_thread(struct wf_engine *engine, struct wf_worker *worker);
-static void worker_thread(void *opaque);
-static int begin_worker(struct wf_worker *worker);
-static void end_worker(struct wf_worker *worker);
+WF_MACHINE_DEFINE(worker, WF_WORKER_STATES)
+
+static int engine_alloc(struct wf_engine *engine);
+static void engine_free_processors(struct wf_engine *engine);
 
 int wf_engine_init(struct wf_engine *engine, const struct wf_engine_policy *policy, void *owner, uint32_t count,
                    uint64_t seed, const char *name) {
@@ -30,16 +31,22 @@ int wf_engine_init(struct wf_engine *engine, const struct wf_engine_policy *poli
     engine->policy = policy;
     engine->owner = owner;
     engine->count = count;
+    engine->seed = seed;
     engine->name = name;
+    engine->crew.max = UINT32_MAX;
+    engine->crew.keep_alive_ns = WF_NEVER;
+    wf_store_relaxed(&engine->active, count);
     wf_store_relaxed(&engine->poller, WF_POLLER_NONE);
     wf_store_relaxed(&engine->poll_deadline, INT64_MIN);
+    /* Without the barrier nobody could become a thief later. */
+    wf_store_relaxed(&engine->is_shared, count > 1 || wf_os_barrier_prepare() != 0);
     int error = wf_os_poll_open(&engine->poll);
     if (error)
         return error;
-    error = wf_idle_init(&engine->idle, count, 1);
+    error = wf_idle_init(&engine->idle, count + WF_EXTRA_MAX, 1);
     if (error)
         goto close_poll;
-    error = engine_alloc(engine, seed);
+    error = engine_alloc(engine);
     if (error)
         goto term_idle;
     return 0;
@@ -51,113 +58,80 @@ close_poll:
     return error;
 }
 
-static int engine_alloc(struct wf_engine *engine, uint64_t seed) {
-    engine->processors = wf_os_alloc(engine->count * sizeof *engine->processors);
-    engine->workers = wf_os_alloc(engine->count * sizeof *engine->workers);
-    if (!engine->processors || !engine->workers)
+static int engine_alloc(struct wf_engine *engine) {
+    engine->processors = wf_os_alloc((engine->count + WF_EXTRA_MAX) * sizeof *engine->processors);
+    engine->monitor.sights = wf_os_alloc(wf_monitor_sights_size(engine));
+    if (!engine->processors || !engine->monitor.sights)
         goto free_all;
     for (uint32_t i = 0; i < engine->count; i++) {
-        engine->processors[i] = wf_os_alloc_aligned(64, engine->policy->processor_size);
-        engine->workers[i] = wf_os_alloc_aligned(64, engine->policy->worker_size);
-        if (!engine->processors[i] || !engine->workers[i])
+        if (!wf_processor_new(engine, i))
             goto free_all;
-        processor_init(engine->processors[i], engine, i, seed);
-        engine->workers[i]->engine = engine;
-        engine->workers[i]->processor = engine->processors[i];
-        engine->workers[i]->index = i;
     }
     return 0;
 
 free_all:
-    for (uint32_t i = 0; i < engine->count; i++) {
-        if (engine->processors)
-            wf_os_free(engine->processors[i]);
-        if (engine->workers)
-            wf_os_free(engine->workers[i]);
-    }
-    wf_os_free(engine->processors);
-    wf_os_free(engine->workers);
+    engine_free_processors(engine);
     return -ENOMEM;
 }
 
-static void processor_init(struct wf_processor *processor, struct wf_engine *engine, uint32_t index, uint64_t seed) {
+struct wf_processor *wf_processor_new(struct wf_engine *engine, uint32_t index) {
+    struct wf_processor *processor = wf_os_alloc_aligned(64, engine->policy->processor_size);
+    if (!processor)
+        return NULL;
     processor->engine = engine;
     processor->index = index;
-    wf_rng_init(&processor->rng, seed + index);
+    processor->home = (uint8_t)(index < UINT8_MAX ? index + 1 : 0);
+    wf_rng_init(&processor->rng, engine->seed + index);
     wf_timers_init(&processor->timers);
+    engine->processors[index] = processor;
+    wf_store_release(&engine->limit, index + 1); /* pairs with wf_engine_limit */
+    return processor;
+}
+
+static void engine_free_processors(struct wf_engine *engine) {
+    for (uint32_t i = 0; i < wf_engine_limit(engine); i++) {
+        wf_timers_term(&engine->processors[i]->timers);
+        wf_os_free(engine->processors[i]);
+    }
+    wf_os_free(engine->processors);
+    wf_os_free(engine->monitor.sights);
 }
 
 void wf_engine_term(struct wf_engine *engine) {
-    for (uint32_t i = 0; i < engine->count; i++) {
-        wf_timers_term(&engine->processors[i]->timers);
-        wf_os_free(engine->processors[i]);
-        wf_os_free(engine->workers[i]);
-    }
-    wf_os_free(engine->processors);
-    wf_os_free(engine->workers);
+    wf_crew_term(engine);
+    engine_free_processors(engine);
     wf_idle_term(&engine->idle);
     wf_os_poll_close(&engine->poll);
 }
 
 int wf_engine_run(struct wf_engine *engine) {
     wf_store_relaxed(&engine->world_active, engine->count);
-    int error = begin_worker(engine->workers[0]);
-    if (error)
+    struct wf_worker *first = NULL;
+    int error = wf_crew_start(engine, &first);
+    if (!first)
         return error;
-    for (uint32_t i = 1; i < engine->count && !error; i++)
-        error = engine_start_thread(engine, engine->workers[i]);
-    if (error)
+    if (!error && !engine->replay.is_on)
+        error = wf_monitor_start(engine);
+    if (error) {
         wf_engine_stop(engine);
-    for (uint32_t i = 1; i < engine->count; i++)
-        wf_parker_unpark(&engine->workers[i]->world_parker);
-    if (!error)
-        wf_worker_loop(engine->workers[0]);
-    for (uint32_t i = 1; i < engine->count; i++)
-        if (engine->workers[i]->has_thread)
-            wf_os_thread_join(&engine->workers[i]->thread);
-    end_worker(engine->workers[0]);
+        wf_crew_let_go(first);
+    } else {
+        wf_crew_begin(engine, first);
+    }
+    wf_crew_serve(first);
+    wf_crew_wait_quiet(engine);
+    wf_monitor_stop(engine);
     return error;
-}
-
-static int engine_start_thread(struct wf_engine *engine, struct wf_worker *worker) {
-    int error = wf_os_thread_start(&worker->thread, engine->name, worker_thread, worker);
-    if (error)
-        return error;
-    worker->has_thread = true;
-    wf_parker_park(&engine->started, INT64_MAX);
-    return worker->begin_error;
-}
-
-static void worker_thread(void *opaque) {
-    struct wf_worker *worker = opaque;
-    int error = begin_worker(worker);
-    worker->begin_error = error;
-    wf_parker_unpark(&worker->engine->started);
-    if (error)
-        return;
-    wf_parker_park(&worker->world_parker, INT64_MAX); /* no task runs before all workers have begun */
-    wf_worker_loop(worker);
-    end_worker(worker);
-}
-
-static int begin_worker(struct wf_worker *worker) {
-    int error = worker->engine->policy->worker_begin(worker);
-    if (!error)
-        wf_current_set(worker);
-    return error;
-}
-
-static void end_worker(struct wf_worker *worker) {
-    wf_current_set(NULL);
-    worker->engine->policy->worker_end(worker);
 }
 
 void wf_engine_stop(struct wf_engine *engine) {
     wf_store_seq_cst(&engine->is_stopping, 1);
-    for (uint32_t i = 0; i < engine->count; i++)
+    uint32_t limit = wf_engine_limit(engine);
+    for (uint32_t i = 0; i < limit; i++)
         wf_store_seq_cst(&engine->processors[i]->attention, 1);
-    for (uint32_t i = 0; i < engine->count; i++)
+    for (uint32_t i = 0; i < limit; i++)
         wf_engine_unpark_any(engine, i);
+    wf_crew_unpark_all(engine);
 }
 
 void wf_engine_drain(struct wf_engine *engine) {
@@ -166,20 +140,28 @@ void wf_engine_drain(struct wf_engine *engine) {
 }
 
 void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task) {
-    if (wf_task_pinned(task)) {
-        uint32_t processor = wf_task_pinned(task) - 1;
+    uint32_t pinned = wf_task_pinned(task);
+    if (pinned == WF_TASK_ALONE) {
+        engine->policy->wake_alone(engine, task);
+        return;
+    }
+    if (pinned) {
+        uint32_t processor = pinned - 1;
         if (wf_mailbox_push_any(&engine->processors[processor]->mailbox, task) &&
             wf_idle_take(&engine->idle, processor))
             wf_engine_unpark_any(engine, processor);
         return;
     }
     wf_fetch_add_relaxed(&engine->injected, 1);
+    uint32_t home = wf_load_relaxed(&task->home) - 1u; /* before others can have it */
     wf_inject_push_any(&engine->inject[wf_task_lane(task)], task);
     if (wf_task_lane(task) == WF_LANE_HIGH) /* whoever comes to a scheduling point looks into the shared queue */
-        for (uint32_t i = 0; i < engine->count; i++)
+        for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++)
             wf_store_relaxed(&engine->processors[i]->attention, 1);
     WF_POINT("submit.before_notify");
-    wf_engine_notify_any(engine);
+    int worker = wf_idle_notify_near(&engine->idle, home);
+    if (worker >= 0)
+        wf_engine_unpark_any(engine, (uint32_t)worker);
 }
 
 void wf_engine_notify_any(struct wf_engine *engine) {
@@ -192,7 +174,7 @@ bool wf_engine_has_surplus_any(struct wf_engine *engine) {
     for (int lane = 0; lane < WF_LANES; lane++) {
         if (!wf_inject_is_empty_any(&engine->inject[lane]))
             return true;
-        for (uint32_t i = 0; i < engine->count; i++)
+        for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++)
             if (!wf_ring_is_empty_any(&engine->processors[i]->lanes[lane]))
                 return true;
     }
@@ -200,14 +182,14 @@ bool wf_engine_has_surplus_any(struct wf_engine *engine) {
 }
 
 bool wf_engine_has_next_any(struct wf_engine *engine, const struct wf_processor *except) {
-    for (uint32_t i = 0; i < engine->count; i++)
+    for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++)
         if (engine->processors[i] != except && wf_load_relaxed(&engine->processors[i]->next))
             return true;
     return false;
 }
 
-void wf_engine_unpark_any(struct wf_engine *engine, uint32_t worker) {
+void wf_engine_unpark_any(struct wf_engine *engine, uint32_t processor) {
     wf_fetch_add_relaxed(&engine->worker_wakes, 1);
-    if (wf_parker_unpark(&engine->workers[worker]->parker))
+    if (wf_parker_unpark(&engine->processors[processor]->parker))
         wf_os_poll_wake(&engine->poll);
 }

@@ -5,12 +5,18 @@
  * An engine is an instance; a process may have several. It runs *tasks* and knows nothing of fibers: the policy says
  * what running one means.
  *
- *     engine ---- injection queues (3 lanes), idle set, poller
- *       |-- processor 0: next slot, run rings (3 lanes), mailbox, timers  <--- worker 0 (the thread that called)
- *       |-- processor 1: ...                                              <--- worker 1
+ *     engine ---- injection queues (3 lanes), idle set, poller, crew, monitor
+ *       |-- processor 0: next slot, run rings (3 lanes), mailbox, timers  <--- a worker
+ *       |-- processor 1: ...                                              <--- a worker
+ *                                                             spare workers, workers that run a task alone
  *
- * A *processor* is the right to run tasks, and the queues that go with it; a *worker* is a thread that holds one. Every
- * function named _owner may be called by that thread only, at any depth of the policy's run.
+ * A *processor* is the right to run tasks, and the queues that go with it; a *worker* is a thread, and holds one at most.
+ * A processor is always held, also while it sleeps. Every function named _owner may be called by the holder only, at any
+ * depth of the policy's run.
+ *
+ * A worker gives its processor away when its task is to have a thread of its own, and lends it for the length of a call
+ * that may block (sched/lend.c). Threads come from the crew (sched/crew.c). Besides the regular processors there are extra
+ * ones, which the monitor puts into service while the holders of others compute for too long (sched/monitor.c).
  *
  * Where a task waits
  *   next      one task that its maker wants to run soon, in the maker's own slice; thieves take it only when it has
@@ -30,6 +36,7 @@
 
 #include "base/assert.h"
 #include "base/rng.h"
+#include "base/state.h"
 #include "base/task.h"
 #include "os/poll.h"
 #include "os/thread.h"
@@ -50,12 +57,21 @@ struct wf_engine_policy {
     /* On the worker's own thread, before its first task and after its last. begin returns 0 or a negative error. */
     int (*worker_begin)(struct wf_worker *worker);
     void (*worker_end)(struct wf_worker *worker);
+    /* When nothing runs any more. May be NULL. */
+    void (*worker_term)(struct wf_worker *worker);
     /* Runs the task, and others that wf_processor_pick_owner gives out, until that gives none. */
     void (*run)(struct wf_worker *worker, struct wf_task *task);
     /* All workers are parked and the engine is draining: true when nothing is left to wait for. */
     bool (*is_done)(struct wf_engine *engine);
     /* A worker has nothing to do: house-keeping. Returns the moment at which it wants to be called again. */
     int64_t (*rest)(struct wf_worker *worker);
+    /* From any thread: a task that is alone was made ready; its own thread is to go on with it. NULL: there are none. */
+    void (*wake_alone)(struct wf_engine *engine, struct wf_task *task);
+    /* On the monitor: whether that worker runs a task; and, on_hog, it has been at one for too long. Both may be NULL. */
+    bool (*is_at_task)(struct wf_worker *worker);
+    void (*on_hog)(struct wf_worker *worker);
+    /* On the worker: it is back, so much later. May be NULL. */
+    void (*on_hog_over)(struct wf_worker *worker, int64_t for_ns);
 };
 
 /* Counters have one writer, the owner, unless said otherwise. */
@@ -74,6 +90,7 @@ struct wf_processor {
     /* owner only */
     struct wf_engine *engine;
     uint32_t index;
+    uint8_t home;              /* what its tasks get as their home */
     uint32_t countdown;        /* picks left until the loop must look elsewhere */
     uint32_t allowance;        /* what the countdown began with */
     int64_t visited_ns;        /* when the loop last read the clock, or 0 */
@@ -83,12 +100,20 @@ struct wf_processor {
     bool is_uncovered;         /* timers may have changed since somebody last promised to wake for them */
     bool takes_pinned;         /* take turns between pinned and other tasks */
     bool has_extra;            /* pinned tasks, or tasks in another lane than the normal one, may be here; or replay */
+    uint32_t pins;             /* tasks that may run here only */
     struct wf_chain pinned;
     struct wf_rng rng;
 
     /* shared */
     _Alignas(64) _Atomic(struct wf_task *) next; /* owner sets when empty; owner and thieves clear */
     _Atomic uint32_t attention;                  /* anybody sets: leave the fast path; the loop clears */
+    _Atomic uint32_t in_next;                    /* owner: it takes from next as if there were no thieves */
+    _Atomic uint32_t is_detached;       /* the monitor sets, the holder clears: an extra one stands in for it */
+    _Atomic uint32_t has_pins;          /* pins is not 0; written by the owner */
+    _Atomic int64_t detached_at;        /* when that was */
+    _Atomic(struct wf_worker *) holder; /* written by whoever hands it over */
+    struct wf_parker parker;            /* its holder sleeps here when idle */
+    struct wf_parker world_parker;      /* and here while the world is stopped */
     struct wf_mailbox mailbox;
     struct wf_counters counters;
 
@@ -96,20 +121,98 @@ struct wf_processor {
     struct wf_ring lanes[WF_LANES];
 };
 
+/* What a worker has to do with processors. LENT: it holds one and is inside a call that may block: whoever moves it to
+ * ALONE has taken that processor. FROZEN: the same while the world is stopped, when nobody may move it but the stopper. */
+#define WF_WORKER_STATES(X) \
+    X(WF_WORKER_SPARE, "spare", WF_BIT(WF_WORKER_HOLDS) | WF_BIT(WF_WORKER_ALONE)) \
+    X(WF_WORKER_HOLDS, "holds", WF_BIT(WF_WORKER_SPARE) | WF_BIT(WF_WORKER_LENT) | WF_BIT(WF_WORKER_ALONE)) \
+    X(WF_WORKER_LENT, "lent", WF_BIT(WF_WORKER_HOLDS) | WF_BIT(WF_WORKER_FROZEN) | WF_BIT(WF_WORKER_ALONE)) \
+    X(WF_WORKER_FROZEN, "frozen", WF_BIT(WF_WORKER_LENT)) \
+    X(WF_WORKER_ALONE, "alone", WF_BIT(WF_WORKER_SPARE))
+
+enum wf_worker_state { WF_WORKER_STATES(WF_STATE_ENUM) };
+extern const struct wf_machine wf_worker_machine;
+
 struct wf_worker {
     struct wf_engine *engine;
-    struct wf_processor *processor;
-    uint32_t index;
-    bool is_searching;  /* owner only: it holds a searcher's place in the idle set */
-    bool has_seen_work; /* owner only: the last look before a sleep found something to steal */
-    bool has_thread;    /* worker 0 runs on the caller's */
-    int begin_error;    /* written by the thread before started is unparked */
+    struct wf_processor *processor;      /* its own; NULL while it has none, or has lent it */
+    _Atomic(struct wf_processor *) lent; /* written before LENT, read by whoever takes it */
+    bool is_searching;                   /* owner only: it holds a searcher's place in the idle set */
+    bool has_seen_work;                  /* owner only: the last look before a sleep found something to steal */
+    bool has_thread;                     /* the first one runs on the caller's */
+    bool is_spare;                       /* under the crew's lock: it is in the list */
+    bool is_spoilt;                      /* its own: the thread is to end and not to be used again */
+    bool is_resting;                     /* under the crew's lock: see wf_crew_rest_alone */
+    int begin_error;                     /* written by the thread before begun is unparked */
+    uint32_t index;                      /* how many there were before it */
     struct wf_os_thread thread;
-    _Alignas(64) struct wf_parker parker; /* sleeps here when idle */
-    struct wf_parker world_parker;        /* and here while the world is stopped */
+    int64_t thread_id; /* the kernel's; written before begun is unparked */
+    struct wf_parker begun;
+    struct wf_worker *next;               /* under the crew's lock: spare, unused */
+    struct wf_worker *next_all;           /* constant */
+    _Atomic(struct wf_processor *) given; /* by whoever hired it, before it is unparked */
+    _Atomic(struct wf_task *) given_task; /* the same: to be run alone */
+    _Atomic uint64_t regions;             /* times it lent its processor; its own */
+    _Atomic int64_t alone_since;          /* when its processor was taken or given away */
+    _Alignas(64) _Atomic uint32_t grip;   /* enum wf_worker_state, and above it how often it has lent: sched/lend.c */
+    struct wf_parker parker;              /* sleeps here without a processor */
 };
 
-enum { WF_POLLER_NONE = -1 };
+enum { WF_GRIP_BITS = 3 };
+static inline uint32_t wf_grip(enum wf_worker_state state, uint32_t regions) {
+    return regions << WF_GRIP_BITS | (uint32_t)state;
+}
+static inline enum wf_worker_state wf_grip_state(uint32_t grip) {
+    return (enum wf_worker_state)(grip & ((1u << WF_GRIP_BITS) - 1));
+}
+static inline enum wf_worker_state wf_worker_state(const struct wf_worker *worker) {
+    return wf_grip_state(wf_load_relaxed(&worker->grip));
+}
+/* By the worker itself, where nobody else may. */
+static inline void wf_worker_move(struct wf_worker *worker, enum wf_worker_state state) {
+    uint32_t grip = wf_load_relaxed(&worker->grip);
+    WF_MOVE_CHECK(&wf_worker_machine, wf_grip_state(grip), state);
+    wf_store_release(&worker->grip, wf_grip(state, grip >> WF_GRIP_BITS)); /* pairs with whoever takes what it lends */
+}
+
+/* All threads but the monitor's. Spare ones are asleep; the last to lie down is the first to be called. */
+struct wf_crew {
+    struct wf_lock lock;
+    struct wf_worker *all;     /* under lock; never shrinks */
+    struct wf_worker *spare;   /* under lock */
+    struct wf_worker *unused;  /* under lock: workers whose threads have ended */
+    struct wf_worker *retired; /* under lock: the last thread that has ended; the next one joins it */
+    uint32_t max;              /* threads at once, the monitor's included; constant */
+    int64_t keep_alive_ns;     /* constant */
+    uint32_t made;             /* under lock: workers that exist */
+    uint32_t busy;             /* under lock: threads of ours, without the caller's, that run and are not at rest */
+    bool is_over;              /* under lock: the engine has stopped, and nothing that runs is left */
+    struct wf_parker quiet;    /* for the caller's thread: busy became 0 */
+    _Atomic uint32_t threads;  /* written under lock */
+    _Atomic uint32_t spares;
+    _Atomic uint32_t peak;
+    _Atomic uint64_t births;
+    _Atomic uint64_t deaths;
+    _Atomic uint64_t denied; /* any thread */
+    _Atomic uint64_t takeovers;
+    _Atomic uint64_t alone_ns; /* any thread: time without a processor, of those whose processor was taken */
+};
+
+struct wf_monitor {
+    struct wf_os_thread thread;
+    struct wf_parker parker;
+    bool has_thread;
+    _Atomic uint32_t is_asleep; /* it has no limit to its sleep: whoever wakes up wakes it too */
+    _Atomic uint32_t detached;  /* processors whose holders are hogs */
+    _Atomic uint32_t extras;    /* extra processors in service */
+    _Atomic uint64_t hogs;
+    _Atomic uint64_t hog_ns;
+    bool has_warned;
+    struct wf_sight *sights; /* its own: what each processor looked like last time */
+};
+
+/* 256: so many computations at once are left alone; those that follow keep their processor. */
+enum { WF_POLLER_NONE = -1, WF_EXTRA_MAX = 256 };
 
 /* Worker 0 only. Two runs that made the same choices at the same moments have the same trace. */
 struct wf_replay {
@@ -120,11 +223,17 @@ struct wf_replay {
 
 struct wf_engine {
     const struct wf_engine_policy *policy;
-    void *owner; /* for the policy */
-    uint32_t count;
-    struct wf_processor **processors;
-    struct wf_worker **workers;
-    const char *name; /* of its threads */
+    void *owner;                      /* for the policy */
+    uint32_t count;                   /* regular processors, always in service; constant */
+    _Atomic uint32_t limit;           /* processors that exist, the extra ones behind the regular; only grows */
+    struct wf_processor **processors; /* room for count + WF_EXTRA_MAX */
+    const char *name;                 /* of its threads */
+    uint64_t seed;
+    _Atomic uint32_t active;    /* processors in service */
+    _Atomic uint32_t is_shared; /* there are, or were, several: tasks can be stolen. Never taken back */
+    _Atomic uint32_t alone;     /* workers that run a task without a processor and do not sleep in it */
+    struct wf_crew crew;
+    struct wf_monitor monitor;
 
     _Alignas(64) struct wf_inject inject[WF_LANES];
     struct wf_idle idle;
@@ -134,14 +243,13 @@ struct wf_engine {
     _Atomic uint64_t injected;     /* any thread */
 
     struct wf_os_poll poll;
-    _Atomic int32_t poller;        /* worker that sleeps in the poller, or WF_POLLER_NONE */
+    _Atomic int32_t poller;        /* processor whose holder sleeps in the poller, or WF_POLLER_NONE */
     _Atomic int64_t poll_deadline; /* when it will wake by itself; INT64_MIN while nobody polls */
 
     _Atomic uint32_t world_requested; /* a fiber wants, or has, the world stopped */
-    _Atomic uint32_t world_active;    /* workers that are neither asleep nor held */
+    _Atomic uint32_t world_active;    /* processors that are neither asleep nor held nor frozen */
     _Atomic(struct wf_parker *) world_stopper;
 
-    struct wf_parker started;
     struct wf_replay replay;
 };
 
@@ -150,8 +258,8 @@ int wf_engine_init(struct wf_engine *engine, const struct wf_engine_policy *poli
                    uint64_t seed, const char *name);
 void wf_engine_term(struct wf_engine *engine);
 
-/* Turns the calling thread into worker 0, starts the others, and returns when the engine was stopped and all of them have
- * ended: 0, or an error when they could not all be started. */
+/* Turns the calling thread into a worker, starts the others, and returns when the engine was stopped and nothing runs any
+ * more: 0, or an error when they could not all be started. Threads that sleep inside a task stay until wf_engine_term. */
 int wf_engine_run(struct wf_engine *engine);
 
 /* Any thread: no worker takes another task; those that sleep are woken. */
@@ -168,8 +276,14 @@ bool wf_engine_has_surplus_any(struct wf_engine *engine);
 /* Any thread: whether another processor has a task in its next slot, which only a searcher can take. A notification for
  * one is turned away by a searcher; so a searcher must not go to sleep, or end, while there is one. */
 bool wf_engine_has_next_any(struct wf_engine *engine, const struct wf_processor *except);
-/* Any thread: wakes a given worker. */
-void wf_engine_unpark_any(struct wf_engine *engine, uint32_t worker);
+/* Any thread: wakes the holder of a processor. */
+void wf_engine_unpark_any(struct wf_engine *engine, uint32_t processor);
+/* Any thread: processors that exist. */
+static inline uint32_t wf_engine_limit(struct wf_engine *engine) {
+    return wf_load_acquire(&engine->limit); /* pairs with the monitor, which adds one */
+}
+/* A processor that wf_engine_init has not made. NULL: no memory. */
+struct wf_processor *wf_processor_new(struct wf_engine *engine, uint32_t index);
 
 /* Makes a task ready on the owner's processor. soon: run it next, in this slice, if nobody else is to; else it goes to
  * the end of its lane. */
@@ -187,8 +301,56 @@ static inline void wf_processor_timers_changed_owner(struct wf_processor *proces
 /* The worker's loop (sched/worker.c). */
 void wf_worker_loop(struct wf_worker *worker);
 
-/* Stopping the world (sched/world.c). request: false when somebody else has it. */
+/* The crew (sched/crew.c). hire: a worker without anything to do, whose thread runs and waits; NULL when there can be none. It
+ * is given something, or let go again. */
+int wf_crew_start(struct wf_engine *engine, struct wf_worker **first);
+void wf_crew_begin(struct wf_engine *engine, struct wf_worker *first);
+struct wf_worker *wf_crew_hire(struct wf_engine *engine);
+void wf_crew_give_processor(struct wf_worker *worker, struct wf_processor *processor);
+void wf_crew_give_task(struct wf_worker *worker, struct wf_task *task);
+void wf_crew_let_go(struct wf_worker *worker);
+/* What a thread of it does until it ends. */
+void wf_crew_serve(struct wf_worker *worker);
+/* The engine is stopping, and this worker, inside a task that it runs alone, has nothing left to do but to keep the task's
+ * memory: sleeps until wf_engine_term. Returns at once on the thread that called wf_engine_run. */
+void wf_crew_rest_alone(struct wf_worker *worker);
+void wf_crew_unpark_all(struct wf_engine *engine);
+/* Waits until nobody runs. The caller is on the first worker's thread. */
+void wf_crew_wait_quiet(struct wf_engine *engine);
+void wf_crew_term(struct wf_engine *engine);
+
+/* Lending (sched/lend.c). For the worker that holds a processor. */
+void wf_worker_lend(struct wf_worker *worker);
+/* True: it has its processor again. False: that was taken, and the worker is alone. */
+bool wf_worker_reclaim(struct wf_worker *worker);
+/* Gives it to heir, who was hired, and is alone. */
+void wf_worker_give(struct wf_worker *worker, struct wf_worker *heir);
+/* Any thread that has hired heir: takes what the worker has lent. False: it has not. */
+bool wf_worker_take_lent(struct wf_worker *worker, struct wf_worker *heir);
+
+/* The monitor (sched/monitor.c). */
+size_t wf_monitor_sights_size(const struct wf_engine *engine);
+int wf_monitor_start(struct wf_engine *engine);
+void wf_monitor_stop(struct wf_engine *engine);
+void wf_monitor_wake_slow(struct wf_engine *engine);
+/* A worker has left the idle set: somebody watches from now on. After a seq_cst read-modify-write or fence. */
+static inline void wf_monitor_wake(struct wf_engine *engine) {
+    if (wf_load_relaxed(&engine->monitor.is_asleep))
+        wf_monitor_wake_slow(engine);
+}
+/* In the worker's loop. came_back: its processor is detached no longer. leaves: its extra processor is out of service, and
+ * the worker has none. */
+void wf_monitor_came_back(struct wf_worker *worker);
+bool wf_monitor_leaves(struct wf_worker *worker);
+
+/* Stopping the world (sched/world.c). request: false when somebody else has it. The worker holds a processor. */
 bool wf_world_request(struct wf_worker *worker);
+/* Somebody has lent a processor, which counts as standing still once the stopper has seen it. */
+void wf_world_poke(struct wf_engine *engine);
+/* Whether the world was stopped by the task that this worker runs. */
+static inline bool wf_world_is_mine(const struct wf_worker *worker) {
+    return worker->processor && wf_load_relaxed(&worker->engine->world_stopper) == &worker->processor->world_parker;
+}
 void wf_world_release(struct wf_worker *worker);
 void wf_world_rest(struct wf_worker *worker);
 void wf_world_resume(struct wf_worker *worker);
@@ -218,13 +380,13 @@ static inline void wf_processor_ready_owner(struct wf_processor *processor, stru
     /* Only the owner makes next non-null, so null stays null under its feet and a store is enough. */
     if (soon && !wf_load_relaxed(&processor->next) && wf_ring_is_empty_any(ring)) {
         wf_store_release(&processor->next, task); /* pairs with the acquire of whoever takes it out */
-        if (processor->engine->count > 1)
+        if (wf_load_relaxed(&processor->engine->is_shared))
             wf_engine_notify_any(processor->engine);
         return;
     }
     if (WF_UNLIKELY(!wf_ring_push_owner(ring, task)))
         wf_processor_ready_slow_owner(processor, task);
-    else if (processor->engine->count > 1)
+    else if (wf_load_relaxed(&processor->engine->is_shared))
         wf_engine_notify_any(processor->engine);
 }
 
@@ -232,10 +394,16 @@ static inline struct wf_task *wf_processor_take_next_owner(struct wf_processor *
     struct wf_task *task = wf_load_relaxed(&processor->next);
     if (!task)
         return NULL;
-    if (processor->engine->count == 1) { /* no thieves */
+    /* No thieves, as long as the engine is not shared. The monitor sets is_shared, makes every thread pass a barrier, and
+     * waits until in_next is 0: from then on everybody here sees is_shared (sched/monitor.c). */
+    wf_store_relaxed(&processor->in_next, 1);
+    wf_fence_compiler();
+    bool is_shared = wf_load_relaxed(&processor->engine->is_shared);
+    if (!is_shared)
         wf_store_relaxed(&processor->next, NULL);
+    wf_store_release(&processor->in_next, 0); /* pairs with the monitor's look */
+    if (WF_LIKELY(!is_shared))
         return task;
-    }
     return wf_exchange_acquire(&processor->next, NULL); /* a thief may have been faster: then NULL */
 }
 

@@ -28,6 +28,10 @@ static struct wf_task *take_pinned_owner(struct wf_processor *processor);
 WF_NOINLINE void wf_processor_ready_slow_owner(struct wf_processor *processor, struct wf_task *task) {
     uint32_t pinned = wf_task_pinned(task);
     enum wf_lane lane = wf_task_lane(task);
+    if (pinned == WF_TASK_ALONE) {
+        processor->engine->policy->wake_alone(processor->engine, task);
+        return;
+    }
     if (pinned) {
         if (pinned == processor->index + 1) {
             wf_chain_append(&processor->pinned, task);
@@ -41,7 +45,7 @@ WF_NOINLINE void wf_processor_ready_slow_owner(struct wf_processor *processor, s
         processor->has_extra = true;
     if (!wf_ring_push_owner(&processor->lanes[lane], task))
         push_overflow_owner(processor, task, lane);
-    if (processor->engine->count > 1)
+    if (wf_load_relaxed(&processor->engine->is_shared))
         wf_engine_notify_any(processor->engine);
 }
 

@@ -139,7 +139,7 @@ void wf_replay_poll(struct wf_engine *engine, int64_t limit_ns) {
     if (threads > 0 && threads <= REPLAY_THREADS) {
         wf_os_poll_wait(&engine->poll, 0);
         /* A thread that has gone may have left something, and a token with it: then nothing is quiet yet. */
-        if (wf_load_acquire(&engine->workers[0]->parker.word) == WF_PARKER_POLLING)
+        if (wf_load_acquire(&engine->processors[0]->parker.word) == WF_PARKER_POLLING)
             wf_os_clock_jump(limit_ns);
         return;
     }

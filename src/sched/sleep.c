@@ -30,7 +30,7 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until);
 void wf_worker_sleep(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     bool was_searching = worker->is_searching;
-    wf_idle_park(&engine->idle, worker->index, was_searching);
+    wf_idle_park(&engine->idle, worker->processor->index, was_searching);
     worker->is_searching = false;
     int64_t rest_until = engine->policy->rest(worker); /* without a searcher's place: it takes its time */
     WF_POINT("sleep.before_recheck");
@@ -40,7 +40,7 @@ void wf_worker_sleep(struct wf_worker *worker) {
             wf_engine_stop(engine);
         } else {
             int32_t nobody = WF_POLLER_NONE;
-            bool polls = wf_cas_acq_rel(&engine->poller, &nobody, (int32_t)worker->index);
+            bool polls = wf_cas_acq_rel(&engine->poller, &nobody, (int32_t)worker->processor->index);
             wf_count_owner(&worker->processor->counters.worker_parks, 1);
             wf_world_rest(worker);
             WF_POINT("sleep.before_park");
@@ -52,13 +52,15 @@ void wf_worker_sleep(struct wf_worker *worker) {
                 /* nobody is somebody by now: the poller. It alone has a limit, so it has to come back for our wish. */
                 if (rest_until < wf_load_relaxed(&engine->poll_deadline))
                     wf_engine_unpark_any(engine, (uint32_t)nobody);
-                wf_parker_park(&worker->parker, WF_NEVER);
+                wf_parker_park(&worker->processor->parker, WF_NEVER);
             }
             wf_world_resume(worker);
         }
     }
-    bool took_itself = wf_idle_unpark_self(&engine->idle, worker->index);
-    worker->is_searching = !took_itself && wf_idle_woken_to_search(&engine->idle, worker->index);
+    bool took_itself = wf_idle_unpark_self(&engine->idle, worker->processor->index);
+    worker->is_searching = !took_itself && wf_idle_woken_to_search(&engine->idle, worker->processor->index);
+    wf_fence_seq_cst(); /* pairs with the fence of the monitor before it sleeps: it sees us awake, or we see it asleep */
+    wf_monitor_wake(engine);
 }
 
 /* Every source of work that this worker could take, and every reason to be awake. After the fence of wf_idle_park. */
@@ -73,13 +75,13 @@ static bool sees_work(struct wf_worker *worker) {
 
 /* Called by a worker that has entered the idle set: when it was the last one, nothing moves any more. */
 static bool is_finished(struct wf_engine *engine) {
-    return wf_load_seq_cst(&engine->is_draining) && wf_idle_parked_any(&engine->idle) == engine->count &&
-           engine->policy->is_done(engine);
+    return wf_load_seq_cst(&engine->is_draining) &&
+           wf_idle_parked_any(&engine->idle) == wf_load_relaxed(&engine->active) && engine->policy->is_done(engine);
 }
 
 static int64_t engine_earliest(struct wf_engine *engine) {
     int64_t earliest = WF_NEVER;
-    for (uint32_t i = 0; i < engine->count; i++) {
+    for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++) {
         int64_t candidate = wf_timers_earliest(&engine->processors[i]->timers);
         if (candidate < earliest)
             earliest = candidate;
@@ -99,14 +101,14 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until) {
         if (engine_earliest(engine) >= limit)
             break;
     }
-    if (wf_parker_poll_begin(&worker->parker)) {
+    if (wf_parker_poll_begin(&worker->processor->parker)) {
         WF_POINT("poll.before_wait");
         wf_count_owner(&worker->processor->counters.polls, 1);
         if (engine->replay.is_on)
             wf_replay_poll(engine, limit);
         else
             wf_os_poll_wait(&engine->poll, limit);
-        wf_parker_poll_end(&worker->parker);
+        wf_parker_poll_end(&worker->processor->parker);
     }
     wf_store_relaxed(&engine->poll_deadline, INT64_MIN);
     wf_store_release(&engine->poller, WF_POLLER_NONE); /* pairs with the compare and swap of the next poller */
@@ -116,7 +118,7 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until) {
 void wf_worker_cover_timers(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     worker->processor->is_uncovered = false;
-    if (engine->count > 1)
+    if (wf_load_relaxed(&engine->is_shared))
         wf_engine_timers_changed_any(engine);
 }
 

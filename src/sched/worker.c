@@ -2,7 +2,8 @@
  *
  * sched/worker.c - the worker's loop: find a task, run it, and sleep when there is none.
  *
- *     loop:  hold if the world is stopped; end if the engine is stopping
+ *     loop:  attend: hold if the world is stopped; leave if an extra processor is not needed any more
+ *            end if the engine is stopping
  *            serve     timers that are due; every so often the shared queue or a lower lane first
  *            pick      what is local
  *            share     a batch from the injection queue
@@ -41,7 +42,7 @@ struct stale_watch {
 
 static struct wf_task *worker_next(struct wf_worker *worker);
 static struct wf_task *worker_look(struct wf_worker *worker);
-static void worker_hold(struct wf_worker *worker);
+static bool worker_attend(struct wf_worker *worker);
 static struct wf_task *worker_serve(struct wf_worker *worker);
 static struct wf_task *take_from_lane(struct wf_worker *worker, enum wf_lane lane);
 static void set_allowance(struct wf_processor *processor, int64_t now);
@@ -56,16 +57,17 @@ static struct wf_task *steal_next(struct wf_worker *worker, struct wf_processor 
 
 void wf_worker_loop(struct wf_worker *worker) {
     struct wf_task *task;
-    while ((task = worker_next(worker)))
+    while (worker->processor && (task = worker_next(worker)))
         worker->engine->policy->run(worker, task);
-    wf_world_rest(worker); /* it runs no task any more: nobody has to wait for it */
+    if (worker->processor)
+        wf_world_rest(worker); /* it runs no task any more: nobody has to wait for it */
 }
 
 static struct wf_task *worker_next(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     for (;;) {
-        if (wf_load_relaxed(&worker->processor->attention))
-            worker_hold(worker);
+        if (wf_load_relaxed(&worker->processor->attention) && !worker_attend(worker))
+            return NULL;
         if (wf_load_acquire(&engine->is_stopping))
             return NULL;
         struct wf_task *task = worker_look(worker);
@@ -92,7 +94,7 @@ static struct wf_task *worker_look(struct wf_worker *worker) {
         task = wf_processor_pick_owner(processor);
     if (!task)
         task = worker_share(worker, SHARE_BATCH);
-    if (!task && worker->engine->count > 1) {
+    if (!task && wf_load_relaxed(&worker->engine->is_shared)) {
         task = worker_fire_others(worker);
         if (!task)
             task = worker_search(worker);
@@ -100,15 +102,19 @@ static struct wf_task *worker_look(struct wf_worker *worker) {
     return task;
 }
 
-/* Somebody set the attention flag: for a stopped world, for the end, or for no reason any more. */
-static void worker_hold(struct wf_worker *worker) {
+/* Somebody set the attention flag: for a stopped world, for the end, because of a hog, or for no reason any more. False: the
+ * worker has no processor any more. */
+static bool worker_attend(struct wf_worker *worker) {
     wf_store_seq_cst(&worker->processor->attention, 0);
-    if (!wf_load_seq_cst(&worker->engine->world_requested))
-        return;
-    if (wf_load_relaxed(&worker->engine->world_stopper) == &worker->world_parker)
-        wf_fatal("a fiber suspended itself while it had the world stopped");
-    wf_world_rest(worker);
-    wf_world_resume(worker);
+    if (wf_load_seq_cst(&worker->engine->world_requested)) {
+        if (wf_world_is_mine(worker))
+            wf_fatal("a fiber suspended itself while it had the world stopped");
+        wf_world_rest(worker);
+        wf_world_resume(worker);
+    }
+    if (wf_load_relaxed(&worker->processor->is_detached))
+        wf_monitor_came_back(worker);
+    return worker->processor->index < worker->engine->count || !wf_monitor_leaves(worker);
 }
 
 static struct wf_task *worker_serve(struct wf_worker *worker) {
@@ -180,7 +186,7 @@ static void fire_timers(struct wf_worker *worker, struct wf_processor *processor
 static struct wf_task *worker_fire_others(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     int64_t now = 0;
-    for (uint32_t i = 0; i < engine->count; i++) {
+    for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++) {
         if (wf_timers_earliest(&engine->processors[i]->timers) == WF_NEVER)
             continue;
         if (now == 0)
@@ -198,7 +204,7 @@ static struct wf_task *worker_share(struct wf_worker *worker, size_t max) {
         size_t waiting = wf_inject_size_any(&engine->inject[lane]);
         if (waiting == 0)
             continue;
-        size_t share = waiting / engine->count + 1;
+        size_t share = waiting / wf_load_relaxed(&engine->active) + 1;
         struct wf_chain batch = {0};
         wf_inject_pop_any(&engine->inject[lane], share < max ? share : max, &batch);
         struct wf_task *first = wf_chain_take_first(&batch);
@@ -224,7 +230,8 @@ static struct wf_task *worker_search(struct wf_worker *worker) {
         struct wf_task *task = search_round(worker, &watch, round);
         if (task)
             return task;
-        if (wf_load_relaxed(&worker->processor->attention) || wf_idle_parked_any(&engine->idle) + 1 >= engine->count)
+        bool is_last_awake = wf_idle_parked_any(&engine->idle) + 1 >= wf_load_relaxed(&engine->active);
+        if (wf_load_relaxed(&worker->processor->attention) || (is_last_awake && !wf_load_relaxed(&engine->alone)))
             break; /* wanted elsewhere, or nobody is awake who could make work */
         for (int i = 0; i < ROUND_RELAX; i++)
             wf_relax();
@@ -238,9 +245,10 @@ static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch
     if (!wf_mailbox_is_empty_any(&own->mailbox))
         return wf_processor_pick_extra_owner(own);
     struct wf_task *task = worker_share(worker, SHARE_BATCH);
-    uint32_t start = wf_rng_below(&own->rng, engine->count);
-    for (uint32_t i = 0; i < engine->count && !task; i++) {
-        struct wf_processor *victim = engine->processors[(start + i) % engine->count];
+    uint32_t limit = wf_engine_limit(engine);
+    uint32_t start = wf_rng_below(&own->rng, limit);
+    for (uint32_t i = 0; i < limit && !task; i++) {
+        struct wf_processor *victim = engine->processors[(start + i) % limit];
         if (victim == own)
             continue;
         task = steal_ring(worker, victim);

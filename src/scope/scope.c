@@ -90,17 +90,17 @@ int weft_scope_open(weft_scope **out, const weft_scope_options *options) {
         scope->keeps_results = options->keep_results;
         scope->max_children = options->max_children;
         if (options->deadline && options->deadline < scope->cancel.deadline) {
-            struct wf_processor *processor = wf_worker_self()->base.processor;
+            struct wf_fiber_worker *worker = wf_worker_self();
             scope->cancel.deadline = options->deadline;
             scope->timer.fire = scope_expire;
-            error = wf_timers_arm(&processor->timers, &scope->timer, options->deadline);
+            error = wf_timers_arm(&wf_timer_home(worker)->timers, &scope->timer, options->deadline);
             if (error) {
                 wf_cancel_term(&scope->cancel);
                 wf_os_free(scope);
                 return error;
             }
             scope->has_timer = true;
-            wf_processor_timers_changed_owner(processor);
+            wf_timer_home_changed(worker);
         }
     }
     wf_cancel_enter(&scope->cancel, &scope->opener);

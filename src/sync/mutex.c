@@ -135,7 +135,7 @@ static bool set_waiting_locked(struct wf_mutex *mutex, uint32_t mine) {
 /* Tries as long as it makes sense: once where the holder cannot be running meanwhile. */
 static bool mutex_spin(struct wf_mutex *mutex, uint32_t mine) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    int spins = worker && worker->fibers->engine.count == 1 ? 1 : SPINS;
+    int spins = worker && !wf_load_relaxed(&worker->fibers->engine.is_shared) ? 1 : SPINS;
     for (int i = 0; i < spins; i++) {
         uint32_t word = wf_load_relaxed(&mutex->word);
         if (!(word & LOCKED) && wf_cas_acquire(&mutex->word, &word, (word & ~mine) | LOCKED))

@@ -146,7 +146,8 @@ static struct timer_table *timer_table_of(struct wf_fibers *fibers) {
     void *table = wf_load_acquire(&fibers->timer_table); /* pairs with the compare and swap below */
     if (table)
         return table;
-    struct timer_table *made = wf_os_alloc(sizeof *made + fibers->engine.count * sizeof made->parks[0]);
+    struct timer_table *made =
+        wf_os_alloc(sizeof *made + (fibers->engine.count + WF_EXTRA_MAX) * sizeof made->parks[0]);
     if (!made || wf_cas_acq_rel(&fibers->timer_table, &table, made))
         return made;
     wf_os_free(made); /* somebody else was faster */

@@ -74,8 +74,8 @@ static void fire_locked(struct wf_cancel *cancel, int reason, const char *text) 
 
 void wf_cancel_enter(struct wf_cancel *cancel, struct wf_member *member) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    struct wf_stack *stack = wf_fiber_stack(worker->current);
-    member->fiber = worker->current;
+    struct wf_stack *stack = wf_fiber_stack(wf_worker_fiber(worker));
+    member->fiber = wf_worker_fiber(worker);
     member->fibers = worker->fibers;
     member->outer = stack->cancel;
     wf_lock_take(&cancel->lock);

@@ -49,7 +49,7 @@ int weft_join(weft_fiber id, void **result, weft_time deadline) {
 
 static inline int join_refusal_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    if (WF_UNLIKELY(worker && fiber == worker->current))
+    if (WF_UNLIKELY(worker && fiber == wf_worker_fiber(worker)))
         return -EDEADLK;
     if (WF_UNLIKELY(fiber->parent & WF_FLAG_DETACHED))
         return -ESTALE;

@@ -137,7 +137,7 @@ static int try_each(struct selection *selection, bool is_ordered, uint32_t *begu
 
 static struct wf_rng *choose_rng(const struct selection *selection, struct wf_rng *outside) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    if (worker)
+    if (worker && worker->base.processor)
         return &worker->base.processor->rng;
     wf_rng_init(outside, (uint64_t)wf_os_now() ^ (uintptr_t)selection);
     return outside;

@@ -83,9 +83,9 @@ static inline void wait_init(struct wf_wait *wait, struct wf_waiter *nodes, uint
     wait->winner = NULL;
     wait->word = NULL;
     wait->fire = NULL;
-    wait->fiber = worker ? worker->current : NULL;
+    wait->fiber = worker ? wf_worker_fiber(worker) : NULL;
     wait->fibers = worker ? worker->fibers : NULL;
-    wait->since = worker ? worker->base.processor->clock_ns : 0;
+    wait->since = worker ? wf_worker_clock(worker) : 0;
 }
 
 /* The node is in the queue first in any case: from then on it is the same for all. */
@@ -104,7 +104,7 @@ static inline int wait_one_locked(struct wf_waiter *waiter, struct wf_lock *lock
     queue_append(waiter);
     if (at_front)
         *queue = waiter; /* the last of a ring is the one before the first */
-    if (WF_LIKELY(worker && deadline_ns == WF_NEVER && !wf_fiber_stack(worker->current)->checks))
+    if (WF_LIKELY(worker && deadline_ns == WF_NEVER && !wf_fiber_stack(wf_worker_fiber(worker))->checks))
         return wait_plainly_locked(worker, &wait, waiter);
     int outcome =
         worker ? wait_fiber(&wait, deadline_ns, &lock, 1, can_cancel) : wait_thread(&wait, deadline_ns, &lock, 1);
@@ -128,7 +128,7 @@ int wf_wait_surely_locked(struct wf_waiter *waiter, struct wf_lock *lock, struct
 
 /* Only the object can end it: the lock decides. */
 static inline int wait_plainly_locked(struct wf_fiber_worker *worker, struct wf_wait *wait, struct wf_waiter *waiter) {
-    struct wf_stack *stack = wf_fiber_stack(worker->current);
+    struct wf_stack *stack = wf_fiber_stack(wf_worker_fiber(worker));
     wf_store_relaxed(&stack->waiting, wait);
     wf_fiber_park(commit_drop, waiter->lock);
     wf_store_relaxed(&stack->waiting, NULL);
@@ -209,12 +209,12 @@ static int begin_word(struct wf_stack *stack, struct wf_wait *wait, bool can_can
 }
 
 static int arm_deadline(struct wf_wait *wait, int64_t deadline_ns) {
-    struct wf_processor *processor = wf_worker_self()->base.processor;
+    struct wf_fiber_worker *worker = wf_worker_self();
     wait->timer.fire = deadline_fire;
-    int error = wf_timers_arm(&processor->timers, &wait->timer, deadline_ns);
+    int error = wf_timers_arm(&wf_timer_home(worker)->timers, &wait->timer, deadline_ns);
     wait->has_timer = error == 0;
     if (!error)
-        wf_processor_timers_changed_owner(processor);
+        wf_timer_home_changed(worker);
     return error;
 }
 

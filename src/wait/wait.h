@@ -84,7 +84,7 @@ static inline int wf_wait_enter(int64_t deadline_ns) {
     struct wf_fiber_worker *worker = wf_worker_self();
     if (!worker)
         return 0;
-    struct wf_stack *stack = wf_fiber_stack(worker->current);
+    struct wf_stack *stack = wf_fiber_stack(wf_worker_fiber(worker));
     return WF_LIKELY(!stack->checks) ? 0 : wf_wait_enter_slow(stack, deadline_ns);
 }
 

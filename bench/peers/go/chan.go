@@ -5,6 +5,7 @@
 package main
 
 import (
+	"runtime"
 	"strconv"
 	"sync"
 )
@@ -14,6 +15,8 @@ const (
 	elements       = 4000000
 	selected       = 2000000
 	warmUp         = 100000
+	boundTripCount = 20000
+	boundWarmUp    = 1000
 	capacity       = 128
 )
 
@@ -44,7 +47,7 @@ func answer(there <-chan int, back chan<- int, n int) {
 	}
 }
 
-func roundTrips(n int) int64 {
+func roundTrips(n int, isBound bool) int64 {
 	there, back := make(chan int), make(chan int)
 	var group sync.WaitGroup
 	sum := 0
@@ -55,6 +58,9 @@ func roundTrips(n int) int64 {
 		group.Done()
 	}()
 	go func() {
+		if isBound {
+			runtime.LockOSThread()
+		}
 		answer(there, back, n)
 		group.Done()
 	}()
@@ -65,8 +71,13 @@ func roundTrips(n int) int64 {
 }
 
 func unbuffered(suffix string) {
-	roundTrips(warmUp)
-	report("chan.unbuffered", suffix, float64(roundTrips(roundTripCount))/roundTripCount, "ns")
+	roundTrips(warmUp, false)
+	report("chan.unbuffered", suffix, float64(roundTrips(roundTripCount, false))/roundTripCount, "ns")
+}
+
+func boundRound(suffix string) {
+	roundTrips(boundWarmUp, true)
+	report("chan.bound_round", suffix, float64(roundTrips(boundTripCount, true))/boundTripCount, "ns")
 }
 
 func pump(sides, n int) int64 {
@@ -176,5 +187,7 @@ func selectOne(suffix string) {
 }
 
 func main() {
-	benchMain([]bench{{"unbuffered", unbuffered}, {"buffered", buffered}, {"select", selectOne}})
+	benchMain([]bench{
+		{"unbuffered", unbuffered}, {"bound_round", boundRound}, {"buffered", buffered}, {"select", selectOne},
+	})
 }

@@ -363,7 +363,7 @@ TEST(a_next_slot_whose_owner_computes_is_taken_by_another_worker) {
 }
 
 static void stop_world_job(struct rig *rig, struct wf_processor *processor, struct job *job) {
-    struct wf_worker *worker = rig->engine.workers[processor->index];
+    struct wf_worker *worker = atomic_load(&processor->holder);
     if (wf_world_request(worker)) {
         long seen = atomic_load(&rig->seen);
         for (int i = 0; i < 50; i++) {

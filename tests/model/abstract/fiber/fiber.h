@@ -89,6 +89,10 @@ struct wf_fiber_worker {
     struct wf_fiber *current;
 };
 
+static inline struct wf_fiber *wf_worker_fiber(const struct wf_fiber_worker *worker) {
+    return worker->current;
+}
+
 struct wf_fiber_worker *wf_worker_self(void);
 void wf_fiber_park(wf_commit *commit, void *arg);
 void wf_fiber_ready(struct wf_fibers *fibers, struct wf_fiber *fiber);
@@ -99,7 +103,7 @@ static inline struct wf_stack *wf_fiber_stack(const struct wf_fiber *fiber) {
 
 static inline struct wf_fiber *wf_fiber_self(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    return worker ? worker->current : NULL;
+    return worker ? wf_worker_fiber(worker) : NULL;
 }
 
 static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_state state) {
@@ -109,8 +113,16 @@ static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_stat
 
 static inline void wf_fiber_perturb(void) {}
 
-static inline void wf_processor_timers_changed_owner(struct wf_processor *processor) {
-    (void)processor;
+static inline struct wf_processor *wf_timer_home(const struct wf_fiber_worker *worker) {
+    return worker->base.processor;
+}
+
+static inline void wf_timer_home_changed(const struct wf_fiber_worker *worker) {
+    (void)worker;
+}
+
+static inline int64_t wf_worker_clock(const struct wf_fiber_worker *worker) {
+    return worker->base.processor->clock_ns;
 }
 
 static inline struct wf_fiber *wf_record_at(const struct wf_fibers *fibers, uint32_t index) {
