@@ -88,6 +88,8 @@ class Fiber:
         """Where it goes on; None for a fiber that is not suspended."""
         if not self.stack or self.state not in ("parked", "ready") or self.is_missing():
             return None
+        if int(self.stack["seat"]):  # it waits on a thread of its own, where gdb finds it by itself
+            return None
         sp = int(self.stack["context"]["sp"])
         if "x86" in gdb.selected_inferior().architecture().name():
             # arch/context.h: rbp and the place to go on at lie below 128 bytes that were kept clear of a red zone.

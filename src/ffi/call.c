@@ -45,12 +45,14 @@ int weft_ffi_call(void (*fn)(void *arg), void *arg) {
 
 static inline __attribute__((always_inline)) void call_native(weft_ffi_site *site, void (*fn)(void *arg), void *arg) {
     void *sp = site->native_sp;
-    if (!sp) {
+    if (WF_UNLIKELY(!sp)) {
+        if (!site->is_bound)
+            wf_fatal("weft_ffi_call_bound was called by a fiber that is not bound");
         fn(arg);
         return;
     }
     site->native_sp = NULL;
-    wf_context_call_on(sp, wf_worker_self()->native, fn, arg);
+    wf_context_call_on(sp, wf_context_wants_bounds() ? wf_worker_self()->native : NULL, fn, arg);
     site->native_sp = sp;
 }
 
@@ -59,6 +61,10 @@ static WF_NOINLINE int call_first(struct wf_fiber_worker *worker, void (*fn)(voi
     struct wf_fiber *fiber = wf_worker_fiber(worker);
     struct wf_stack *stack = wf_fiber_stack(fiber);
     stack->is_predicted = false;
+    if (wf_world_is_mine(&worker->base)) { /* then it stays where it is */
+        fn(arg);
+        return 0;
+    }
     if (stack->blocks > 0 && !stack->site.is_bound) { /* it has its thread already, for as long as it blocks */
         call_unbound(fn, arg);
         return 0;
@@ -129,11 +135,12 @@ void wf_ffi_unbound(struct wf_fibers *fibers) {
 
 weft_ffi_site *weft_ffi_here(void) {
     struct wf_fiber *fiber = wf_fiber_self();
-    return fiber ? &wf_fiber_stack(fiber)->site : &thread_site;
+    if (!fiber)
+        return &thread_site;
+    wf_fiber_stack(fiber)->is_predicted = false; /* whoever asks makes foreign calls */
+    return &wf_fiber_stack(fiber)->site;
 }
 
 void weft_ffi_call_bound(weft_ffi_site *here, void (*fn)(void *arg), void *arg) {
-    if (WF_UNLIKELY(!here->is_bound))
-        wf_fatal("weft_ffi_call_bound was called by a fiber that is not bound");
     call_native(here, fn, arg);
 }

@@ -122,19 +122,25 @@ static void sleep_until_woken(struct wf_fiber_worker *worker) {
 
 /* It was made ready, or the engine is stopping. */
 static void go_on(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
+    if (WF_LIKELY(wf_alone_may_run(worker, fiber)))
+        return;
+    wf_crew_rest_alone(&worker->base);
+    wf_fiber_leave(worker, WF_LEAVE_ABANDON);
+    __builtin_unreachable();
+}
+
+bool wf_alone_may_run(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
     struct wf_engine *engine = &worker->fibers->engine;
     for (;;) {
-        if (wf_load_acquire(&engine->is_stopping)) {
-            wf_crew_rest_alone(&worker->base);
-            wf_fiber_leave(worker, WF_LEAVE_ABANDON);
-            __builtin_unreachable();
-        }
-        WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->task.state), WF_FIBER_RUNNING);
+        if (wf_load_acquire(&engine->is_stopping))
+            return false;
+        uint8_t state = wf_load_relaxed(&fiber->task.state);
+        WF_MOVE_CHECK(&wf_fiber_machine, state, WF_FIBER_RUNNING);
         wf_store_seq_cst(&fiber->task.state,
-                         WF_FIBER_RUNNING); /* pairs with a stopper, who asks and then looks at states */
-        if (!wf_load_seq_cst(&engine->world_requested))
-            return;
-        wf_fiber_set_state(fiber, WF_FIBER_READY);
+                         WF_FIBER_RUNNING); /* pairs with a stopper: it asks, then looks at states */
+        if (WF_LIKELY(!wf_load_seq_cst(&engine->world_requested)))
+            return true;
+        wf_store_seq_cst(&fiber->task.state, state);
         wf_parker_park(&worker->base.parker, WF_NEVER); /* the end of it unparks everybody */
     }
 }

@@ -132,12 +132,12 @@ static int worker_begin(struct wf_worker *base) {
     int error = wf_context_wants_bounds() ? wf_os_thread_stack(&low, &size) : 0;
     if (error)
         return error;
-    worker->altstack = wf_os_alloc(WF_ALTSTACK_SIZE);
-    if (!worker->altstack)
-        return -ENOMEM;
+    error = wf_os_map(WF_ALTSTACK_SIZE, &worker->altstack); /* hardly ever touched */
+    if (error)
+        return error;
     error = wf_os_altstack_install(worker->altstack, &worker->has_altstack);
     if (error) {
-        wf_os_free(worker->altstack);
+        wf_os_unmap(worker->altstack, WF_ALTSTACK_SIZE);
         return error;
     }
     wf_context_adopt(&worker->scheduler, low, size);
@@ -149,7 +149,7 @@ static void worker_end(struct wf_worker *base) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     if (worker->has_altstack)
         wf_os_altstack_remove();
-    wf_os_free(worker->altstack);
+    wf_os_unmap(worker->altstack, WF_ALTSTACK_SIZE);
     worker->has_altstack = false;
 }
 

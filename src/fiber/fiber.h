@@ -400,6 +400,8 @@ int wf_alone_bind(struct wf_fiber_worker *worker, const weft_bind_options *optio
 struct wf_worker *wf_alone_reserve(struct wf_fibers *fibers);
 void wf_alone_begin(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
 void wf_alone_cannot_start(struct wf_fibers *fibers);
+/* Before a fiber goes on on a thread of its own: waits while the world is stopped. False: it is not to run any more. */
+bool wf_alone_may_run(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
 /* Gives the worker a native stack. -ENOMEM. */
 int wf_alone_native(struct wf_fiber_worker *worker);
 void wf_alone_term(struct wf_worker *worker);

@@ -122,6 +122,8 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
         wf_fiber_end(worker, fiber, NULL, -ENOMEM);
         return;
     }
+    if (WF_UNLIKELY(!worker->base.processor) && !wf_alone_may_run(worker, fiber))
+        return;
     switch_to(worker, &worker->scheduler, fiber, false);
     settle_leaver(worker); /* the loop's stack never moves to another thread */
 }
@@ -186,7 +188,8 @@ static void put_back(struct wf_fiber_worker *worker, struct wf_task *task) {
 
 static inline __attribute__((always_inline)) void switch_to(struct wf_fiber_worker *worker, struct wf_context *from,
                                                             struct wf_fiber *to, bool dies) {
-    wf_fiber_set_state(to, WF_FIBER_RUNNING);
+    if (WF_LIKELY(worker->base.processor)) /* one that is alone has said so itself */
+        wf_fiber_set_state(to, WF_FIBER_RUNNING);
     wf_store_release(&worker->current, to); /* pairs with the monitor */
     wf_context_switch(from, &wf_fiber_stack(to)->context, dies);
 }

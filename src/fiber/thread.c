@@ -28,11 +28,8 @@ static inline __attribute__((always_inline)) void begin(bool is_long) {
     if (!worker)
         return;
     struct wf_stack *stack = wf_fiber_stack(wf_worker_fiber(worker));
-    if (stack->blocks++ == 0 && worker->base.processor && !worker->fibers->engine.replay.is_on) {
-        if (WF_UNLIKELY(wf_world_is_mine(&worker->base)))
-            wf_fatal("a fiber began a blocking region while it had the world stopped");
+    if (stack->blocks++ == 0 && worker->base.processor && !worker->fibers->engine.replay.is_on)
         wf_alone_block(worker, stack, is_long);
-    }
 }
 
 void weft_blocking_end(void) {

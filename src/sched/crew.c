@@ -276,10 +276,17 @@ static void become_spare(struct wf_worker *worker) {
             wf_fetch_add_relaxed(&engine->crew.alone_ns, (uint64_t)(wf_os_now() - since));
         wf_store_relaxed(&worker->alone_since, 0);
     }
+    bool was_alone = wf_worker_state(worker) == WF_WORKER_ALONE;
     worker->processor = NULL;
     wf_worker_move(worker, WF_WORKER_SPARE);
     if (!worker->is_spoilt)
         lay_down(worker);
+    /* The task that ran here may have been the last one that somebody waited for, or that could wake somebody. Its end was
+     * counted before; the other side asks for the end, or enters the idle set, and then looks at the count. */
+    wf_fence_seq_cst();
+    if (was_alone && (wf_load_relaxed(&engine->is_draining) ||
+                      wf_idle_parked_any(&engine->idle) >= wf_load_relaxed(&engine->active)))
+        wf_engine_notify_any(engine);
 }
 
 static void lay_down(struct wf_worker *worker) {

@@ -345,7 +345,8 @@ bool wf_monitor_leaves(struct wf_worker *worker);
 
 /* Stopping the world (sched/world.c). request: false when somebody else has it. The worker holds a processor. */
 bool wf_world_request(struct wf_worker *worker);
-/* Somebody has lent a processor, which counts as standing still once the stopper has seen it. */
+/* The worker has lent its processor and found a request: that counts as standing still once the stopper has seen it. */
+void wf_world_saw_lent(struct wf_worker *worker);
 void wf_world_poke(struct wf_engine *engine);
 /* Whether the world was stopped by the task that this worker runs. */
 static inline bool wf_world_is_mine(const struct wf_worker *worker) {

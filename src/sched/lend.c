@@ -22,13 +22,15 @@
 
 void wf_worker_lend(struct wf_worker *worker) {
     WF_ASSERT(worker->processor);
+    if (WF_UNLIKELY(worker->processor->is_uncovered))
+        wf_worker_cover_timers(worker); /* our loop may come late */
     wf_store_relaxed(&worker->lent, worker->processor);
     worker->processor = NULL;
     uint64_t regions = wf_load_relaxed(&worker->regions) + 1;
     wf_store_relaxed(&worker->regions, regions);
     wf_exchange_seq_cst(&worker->grip, wf_grip(WF_WORKER_LENT, (uint32_t)regions)); /* A: pairs with B */
     if (WF_UNLIKELY(wf_load_seq_cst(&worker->engine->world_requested)))
-        wf_world_poke(worker->engine);
+        wf_world_saw_lent(worker);
 }
 
 bool wf_worker_reclaim(struct wf_worker *worker) {

@@ -183,6 +183,8 @@ static enum look look_at_lent(struct wf_engine *engine, struct wf_processor *pro
 static enum look look_at_held(struct wf_engine *engine, struct wf_processor *processor, struct wf_worker *holder,
                               int64_t for_ns, int64_t now) {
     wf_store_relaxed(&processor->attention, 1); /* a fiber that asks (weft_maybe_yield) is told that it is time */
+    if (wf_timers_earliest(&processor->timers) != WF_NEVER)
+        wf_engine_timers_changed_any(engine); /* it may have armed one, and not come to see who wakes for it */
     if (!work_waits(engine, now) || !is_at_task(holder))
         return LOOK_BUSY;
     bool has_run = has_run_meanwhile(&engine->monitor.sights[processor->index], holder, now);
@@ -332,6 +334,7 @@ bool wf_monitor_leaves(struct wf_worker *worker) {
     wf_fetch_sub_seq_cst(&engine->active, 1);
     wf_store_seq_cst(&processor->holder, NULL); /* pairs with find_extra, and with the end of stand_in_for */
     wf_engine_notify_any(engine); /* for what was handed in; and the last one of the others has to see that it is */
+    wf_engine_timers_changed_any(engine);
     return true;
 }
 

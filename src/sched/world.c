@@ -21,6 +21,7 @@
  */
 #include "base/assert.h"
 #include "os/clock.h"
+#include "os/report.h"
 #include "sched/engine.h"
 
 static void freeze_lent(struct wf_engine *engine);
@@ -75,6 +76,12 @@ void wf_world_release(struct wf_worker *worker) {
         if (engine->processors[i] != worker->processor)
             wf_parker_unpark(&engine->processors[i]->world_parker);
     wf_crew_unpark_all(engine); /* those who slept alone and were woken meanwhile */
+}
+
+void wf_world_saw_lent(struct wf_worker *worker) {
+    if (wf_load_relaxed(&worker->engine->world_stopper) == &wf_load_relaxed(&worker->lent)->world_parker)
+        wf_fatal("a fiber began a blocking region while it had the world stopped");
+    wf_world_poke(worker->engine);
 }
 
 void wf_world_poke(struct wf_engine *engine) {
