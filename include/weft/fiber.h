@@ -58,6 +58,7 @@ typedef struct weft_spawn_options {
     size_t stack_size; /* bytes of stack the fiber can count on; at most 1 GiB */
     weft_priority priority;
     bool detached;      /* nobody joins it: it vanishes when it ends */
+    weft_time due;      /* when it should be done: it is urgent, see weft_set_due */
     unsigned home;      /* the processor that it should begin on, 1 to the number of workers; default: any */
     bool pinned;        /* and stay on, as after weft_pin; needs a home */
     bool bound;         /* it begins bound to a thread of its own: weft/thread.h */
@@ -108,6 +109,12 @@ WEFT_API int weft_set_name(const char *name);
 
 /* The calling fiber's lane from its next scheduling on. Returns 0, -EINVAL, -EPERM on a plain thread. */
 WEFT_API int weft_set_priority(weft_priority priority);
+
+/* The calling fiber should be done by then: from its next scheduling on it is *urgent*, and is picked before all others, also
+ * those of high priority, at every scheduling point of any worker; of several, the one that is due first. WEFT_NEVER makes it
+ * an ordinary fiber again, and so does weft_set_priority. Nothing happens at that moment. A pinned fiber waits for its worker
+ * all the same. Returns 0, -EPERM on a plain thread. */
+WEFT_API int weft_set_due(weft_time due);
 
 /* The fiber that spawned this one. out gets WEFT_NO_FIBER for a fiber started by a plain thread, and the parent's
  * id even when the parent has ended. Returns 0, -ESTALE, or -EINVAL for a null out. */

@@ -18,7 +18,8 @@
 
 #include "base/atomic.h"
 
-enum wf_lane { WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW, WF_LANES };
+/* The three lanes have a ring each. A task that is urgent is in none of them: see sched/urgent.c. */
+enum wf_lane { WF_LANE_NORMAL, WF_LANE_HIGH, WF_LANE_LOW, WF_LANES, WF_LANE_URGENT = WF_LANES };
 
 struct wf_task {
     struct wf_task *next;

@@ -69,10 +69,12 @@ static WF_NOINLINE int call_first(struct wf_fiber_worker *worker, void (*fn)(voi
         call_unbound(fn, arg);
         return 0;
     }
-    int error = stack->site.is_bound ? 0 : wf_alone_bind(worker, NULL);
-    if (error == -EAGAIN && fibers->binding.fallback == WEFT_FALLBACK_WAIT)
-        error = bind_waiting(fibers);
+    bool was_bound = stack->site.is_bound;
+    int error = was_bound ? 0 : wf_alone_bind(worker, NULL);
+    if (error == -ENOSPC)
+        error = fibers->binding.fallback == WEFT_FALLBACK_WAIT ? bind_waiting(fibers) : -EAGAIN;
     if (!error) {
+        stack->stays_bound |= !was_bound;
         wf_depth_note_foreign(fibers, fiber->entry, true);
         call_native(&stack->site, fn, arg);
     } else if ((error == -EAGAIN || error == -EBUSY) && fibers->binding.fallback == WEFT_FALLBACK_BLOCKING) {
@@ -117,8 +119,8 @@ static int bind_waiting(struct wf_fibers *fibers) {
             return error;
         has_waited = true;
         error = wf_alone_bind(wf_worker_self(), NULL);
-        if (error != -EAGAIN || wf_load_relaxed(&binding->bound) < binding->max)
-            return error; /* bound, or what is missing is a thread */
+        if (error != -ENOSPC) /* somebody was faster */
+            return error;
     }
 }
 

@@ -154,7 +154,7 @@ static void take_seat(struct wf_fiber_worker *worker, struct wf_stack *stack) {
 /* The worker has its processor again. */
 static void drop_seat(struct wf_fiber_worker *worker, struct wf_stack *stack) {
     stack->seat = NULL;
-    wf_store_relaxed(&stack->fiber->task.route, stack->kept_route);
+    wf_task_set_pinned(&stack->fiber->task, stack->kept_route >> 2);            /* its lane may be another one by now */
     if (WF_UNLIKELY(wf_task_pinned(&stack->fiber->task) && stack->pins == 0)) { /* unpinned meanwhile */
         wf_task_set_pinned(&stack->fiber->task, 0);
         count_pin(worker->base.processor, -1);
@@ -196,7 +196,7 @@ int wf_alone_bind(struct wf_fiber_worker *worker, const weft_bind_options *optio
     if (must_move && stack->pins > 0)
         return -EBUSY;
     if (!reserve_binding(fibers))
-        return -EAGAIN;
+        return -ENOSPC;
     if (fibers->engine.replay.is_on) {
         stack->site.is_bound = 1;
         return 0;
@@ -261,6 +261,7 @@ static void bind_here(struct wf_fiber_worker *worker, struct wf_stack *stack) {
 static void unbind_here(struct wf_fiber_worker *worker, struct wf_stack *stack) {
     struct wf_fibers *fibers = worker->fibers;
     stack->binds = 0;
+    stack->stays_bound = false;
     stack->site = (struct weft_ffi_site){0};
     if (stack->seat) {
         wf_fetch_add_relaxed(&fibers->binding.bound_ns, (uint64_t)(wf_os_now_coarse() - stack->bound_at));
@@ -317,7 +318,7 @@ struct wf_worker *wf_alone_reserve(struct wf_fibers *fibers) {
 void wf_alone_begin(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
     struct wf_stack *stack = wf_fiber_stack(fiber);
     if (worker->base.processor) {
-        stack->site.is_bound = reserve_binding(worker->fibers);
+        stack->site.is_bound = stack->stays_bound = reserve_binding(worker->fibers);
         return;
     }
     unsigned real_time = stack->attributes ? stack->attributes->real_time : 0;
@@ -325,6 +326,7 @@ void wf_alone_begin(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
     stack->kept_route = (uint16_t)(wf_load_relaxed(&fiber->task.route) & 3);
     set_native(worker, __builtin_frame_address(0)); /* we are on that stack, which is about to be left */
     bind_here(worker, stack);
+    stack->stays_bound = true;
     stack->is_predicted = !stack->attributes || !stack->attributes->is_bound;
     if (stack->is_predicted)
         wf_fetch_add_relaxed(&worker->fibers->binding.predicted, 1);
@@ -341,6 +343,11 @@ struct wf_alone_pairs wf_alone_pairs(const struct wf_stack *stack) {
     return (struct wf_alone_pairs){stack->binds, stack->blocks, stack->site.is_bound, is_inside};
 }
 
+bool wf_alone_is_home(const struct wf_stack *stack) {
+    const char *here = __builtin_frame_address(0);
+    return here >= stack->low && here < (const char *)stack;
+}
+
 void wf_alone_close(struct wf_fiber *fiber, const struct wf_alone_pairs *outer) {
     struct wf_stack *stack = wf_fiber_stack(fiber);
     bool is_own = stack->site.is_bound && stack->seat;
@@ -351,7 +358,7 @@ void wf_alone_close(struct wf_fiber *fiber, const struct wf_alone_pairs *outer) 
         weft_blocking_end();
     if (stack->binds > outer->binds) {
         stack->binds = outer->binds;
-        if (!outer->is_bound)
+        if (!outer->is_bound && !stack->stays_bound)
             wf_alone_unbind(wf_worker_self(), stack);
     }
 }

@@ -130,6 +130,15 @@ int weft_set_priority(weft_priority priority) {
     return 0;
 }
 
+int weft_set_due(weft_time due) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    if (!fiber)
+        return -EPERM;
+    wf_fiber_stack(fiber)->due = due;
+    wf_task_set_lane(&fiber->task, due == WEFT_NEVER ? WF_LANE_NORMAL : WF_LANE_URGENT);
+    return 0;
+}
+
 int weft_parent(weft_fiber id, weft_fiber *out) {
     if (!out)
         return -EINVAL;

@@ -35,6 +35,8 @@ static void send_off(struct wf_fibers *fibers, struct wf_fiber *fiber, const wef
 static int check_options(struct wf_fibers *fibers, const weft_spawn_options *options);
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out);
 
+static int64_t fiber_due(const struct wf_task *task);
+
 static const struct wf_engine_policy fiber_policy = {
     .worker_size = sizeof(struct wf_fiber_worker),
     .processor_size = sizeof(struct wf_fiber_processor),
@@ -44,6 +46,7 @@ static const struct wf_engine_policy fiber_policy = {
     .run = wf_fiber_run,
     .is_done = fibers_are_done,
     .rest = worker_rest,
+    .due = fiber_due,
     .wake_alone = wf_alone_wake,
     .is_at_task = wf_hog_is_at_task,
     .on_hog = wf_hog_note,
@@ -199,7 +202,8 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     if (error)
         return error;
     bool is_asked = attributes && attributes->is_bound;
-    if (is_asked || (wf_load_relaxed(&fibers->foreign_entries) && wf_depth_is_foreign(fibers, entry)))
+    bool has_home = options && options->home; /* then what its function usually does counts for nothing */
+    if (is_asked || (!has_home && wf_load_relaxed(&fibers->foreign_entries) && wf_depth_is_foreign(fibers, entry)))
         heir = wf_alone_reserve(fibers);
     struct wf_fiber *fiber = NULL;
     if (is_asked && !heir && !fibers->engine.replay.is_on)
@@ -220,12 +224,20 @@ int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, 
     if (parent)
         parent_id = (uint64_t)wf_load_relaxed(&parent->task.version) << WF_INDEX_BITS | parent->index;
     uint16_t route = options ? wf_lane_of(options->priority) : 0;
+    if (options && options->due)
+        route = WF_LANE_URGENT;
     fill_record(fiber, entry, arg, parent_id | (detached ? WF_FLAG_DETACHED : 0), route, attributes);
     if (out)
         *out = wf_fiber_id(fibers, fiber);
     wf_context_release(fiber);
     send_off(fibers, fiber, options, heir);
     return 0;
+}
+
+/* Nobody else touches a task that is made ready or waits in a queue. */
+static int64_t fiber_due(const struct wf_task *task) {
+    const struct wf_fiber *fiber = (const struct wf_fiber *)(const void *)task;
+    return wf_load_relaxed(&task->state) == WF_FIBER_NEW ? wf_fiber_attributes(fiber)->due : wf_fiber_stack(fiber)->due;
 }
 
 static struct wf_fiber *take_record(struct wf_fibers *fibers, int *error) {
@@ -279,13 +291,14 @@ static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg,
 
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out) {
     bool is_bound = options->bound || options->real_time;
-    if (!options->name && !options->stack_size && !is_bound && !options->pinned)
+    if (!options->name && !options->stack_size && !is_bound && !options->pinned && !options->due)
         return 0;
     struct wf_attributes *attributes = wf_os_alloc(sizeof *attributes);
     if (!attributes)
         return -ENOMEM;
     attributes->stack_size = options->stack_size;
     attributes->real_time = options->real_time;
+    attributes->due = options->due;
     attributes->is_bound = is_bound;
     attributes->is_pinned = options->pinned;
     if (options->name)

@@ -67,6 +67,7 @@ struct wf_fibers;
 /* What a spawn with a name or a size of its own keeps until the fiber starts. */
 struct wf_attributes {
     size_t stack_size;
+    int64_t due;
     unsigned real_time;
     bool is_bound;
     bool is_pinned;
@@ -123,7 +124,6 @@ struct wf_fiber_worker {
     struct wf_fiber_worker *heir; /* who goes on with a fiber that moves */
     _Atomic uint32_t is_woken;    /* the fiber that sleeps here alone was made ready; anybody sets, it takes */
     struct wf_os_thread_policy kept_policy; /* of the thread, while a binding has one of its own */
-    weft_fn hog_entry; /* what it ran when it was last found to be a hog; the monitor's until it is told */
     int *errno_location;
     struct wf_cxx_state *cxx_location; /* of the C++ library's state of this thread, or NULL */
     uint64_t fp_control;               /* the thread's own, for fibers that do not keep theirs */
@@ -149,6 +149,7 @@ struct wf_fiber_processor {
     _Atomic uint64_t ended;
     _Atomic uint64_t recycled; /* records freed here */
     _Atomic uint64_t panics;
+    _Atomic(weft_fn) hog_entry; /* of the last hog here, or NULL; the monitor writes, whoever holds it then reads */
 };
 
 enum { WF_CHUNK_RECORDS = 4096, WF_INDEX_BITS = 26, WF_RUNTIME_BITS = 6, WF_DEPTH_SLOTS = 1024 };
@@ -391,10 +392,13 @@ struct wf_alone_pairs {
 };
 struct wf_alone_pairs wf_alone_pairs(const struct wf_stack *stack);
 void wf_alone_close(struct wf_fiber *fiber, const struct wf_alone_pairs *outer);
+/* Whether the caller, the fiber itself, is on its own stack: not inside a foreign call, or a panic has left that and what it
+ * deferred runs. */
+bool wf_alone_is_home(const struct wf_stack *stack);
 /* At the fiber's end. */
 void wf_alone_finish(struct wf_fiber *fiber, bool has_panicked);
 void wf_alone_unbind(struct wf_fiber_worker *worker, struct wf_stack *stack);
-/* Without a thread for it: -EAGAIN. Not for a fiber that is bound. */
+/* -ENOSPC when as many are bound as may be, -EAGAIN without a thread for it. Not for a fiber that is bound. */
 int wf_alone_bind(struct wf_fiber_worker *worker, const weft_bind_options *options);
 /* For a new fiber that is to begin bound: a place and a thread, or NULL; then the fiber is given to it. */
 struct wf_worker *wf_alone_reserve(struct wf_fibers *fibers);
@@ -410,7 +414,7 @@ void wf_fiber_set_pins(struct wf_fiber *fiber, uint32_t pins);
 
 /* fiber/thread.c: for the monitor */
 bool wf_hog_is_at_task(struct wf_worker *base);
-void wf_hog_note(struct wf_worker *base);
+void wf_hog_note(struct wf_worker *base, struct wf_processor *processor);
 void wf_hog_over(struct wf_worker *base, int64_t for_ns);
 
 /* fiber/visit.c: on the stack of another */

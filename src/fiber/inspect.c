@@ -55,7 +55,8 @@ static bool copy_info(struct wf_fibers *fibers, struct wf_fiber *fiber, bool is_
                                      [WF_FIBER_ENDED] = WEFT_FIBER_ENDED};
     static const uint8_t priorities[] = {[WF_LANE_HIGH] = WEFT_PRIORITY_HIGH,
                                          [WF_LANE_NORMAL] = WEFT_PRIORITY_NORMAL,
-                                         [WF_LANE_LOW] = WEFT_PRIORITY_LOW};
+                                         [WF_LANE_LOW] = WEFT_PRIORITY_LOW,
+                                         [WF_LANE_URGENT] = WEFT_PRIORITY_HIGH};
     memset(info, 0, sizeof *info);
     name[0] = 0;
     wf_lock_take(&fiber->lock);

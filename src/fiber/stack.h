@@ -81,6 +81,7 @@ struct wf_stack {
     /* The worker whose thread it has to itself, or NULL: fiber/alone.c. Written by the fiber while it runs; constant while it
      * waits. */
     struct wf_fiber_worker *seat;
+    int64_t due;             /* of an urgent fiber: its own, and read by others while it is in their queue */
     int64_t bound_at;        /* when it was bound */
     uint32_t binds;          /* pairs of bind and unbind that are open */
     uint32_t blocks;         /* blocking regions, one inside another */
@@ -88,6 +89,7 @@ struct wf_stack {
     bool is_foreign;         /* it is inside a foreign call that was made unbound */
     bool is_predicted;       /* it was bound from its first moment, and has made no foreign call yet */
     bool has_thread_options; /* of the binding: they are undone when that ends */
+    bool stays_bound;        /* bound by its spawn or a foreign call: pairs of bind and unbind are inside of that */
     int saved_errno;
     uint32_t pins;
     bool keeps_fp;

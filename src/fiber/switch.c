@@ -243,7 +243,7 @@ static WF_NOINLINE void settle_alone(struct wf_fiber_worker *worker, struct wf_f
     struct wf_stack *stack = wf_fiber_stack(leaver);
     stack->seat = leave == WF_LEAVE_REJOIN ? NULL : worker->heir;
     if (leave == WF_LEAVE_REJOIN)
-        wf_store_relaxed(&leaver->task.route, stack->kept_route);
+        wf_task_set_pinned(&leaver->task, stack->kept_route >> 2); /* its lane may be another one by now */
     WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&leaver->task.state), WF_FIBER_READY);
     wf_store_release(&leaver->task.state, WF_FIBER_READY); /* pairs with a picture of all: this thread is not stopped */
     if (leave == WF_LEAVE_REJOIN)
@@ -305,8 +305,10 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->saved_errno = 0;
     stack->name[0] = 0;
     stack->attributes = wf_fiber_attributes(fiber);
-    if (WF_UNLIKELY(stack->attributes))
+    if (WF_UNLIKELY(stack->attributes)) {
         __builtin_memcpy(stack->name, stack->attributes->name, sizeof stack->name);
+        stack->due = stack->attributes->due;
+    }
     wf_store_release(&fiber->place, (uintptr_t)stack); /* pairs with wf_fiber_copy_name */
     struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
     stack->is_sampled = WF_LIKELY(processor) && wf_depth_wants_sample(processor);

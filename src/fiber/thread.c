@@ -72,7 +72,7 @@ int weft_bind(const weft_bind_options *options) {
     int error = stack->site.is_bound ? 0 : wf_alone_bind(worker, options);
     if (!error)
         stack->binds++;
-    return error;
+    return error == -ENOSPC ? -EAGAIN : error;
 }
 
 int weft_unbind(void) {
@@ -80,11 +80,11 @@ int weft_unbind(void) {
     struct wf_stack *stack = worker ? wf_fiber_stack(wf_worker_fiber(worker)) : NULL;
     if (!stack || !stack->site.is_bound)
         return -EPERM;
-    if (stack->binds > 1) {
+    if (stack->binds > (stack->stays_bound ? 0 : 1)) {
         stack->binds--;
         return 0;
     }
-    bool is_foreign = stack->seat && !stack->site.native_sp;
+    bool is_foreign = stack->seat && !stack->site.native_sp && !wf_alone_is_home(stack);
     if (is_foreign || stack->blocks > 0 || (stack->seat && stack->pins > 0))
         return -EBUSY;
     wf_alone_unbind(worker, stack);
@@ -102,18 +102,21 @@ bool wf_hog_is_at_task(struct wf_worker *base) {
 }
 
 /* The record cannot go, but the fiber can, and then another one is named; that one runs there too. */
-void wf_hog_note(struct wf_worker *base) {
+void wf_hog_note(struct wf_worker *base, struct wf_processor *processor) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     struct wf_fibers *fibers = wf_fibers_of(base->engine);
+    _Atomic(weft_fn) *entry = &((struct wf_fiber_processor *)processor)->hog_entry;
     struct wf_fiber *fiber = wf_load_acquire(&worker->current); /* pairs with the switch to it */
+    wf_store_relaxed(entry, NULL);
     if (!fiber)
         return;
     weft_hog seen = {0};
     wf_lock_take(&fiber->lock);
-    seen.entry = worker->hog_entry = fiber->entry;
+    seen.entry = fiber->entry;
     seen.last = wf_fiber_id(fibers, fiber);
     wf_fiber_copy_name(fiber, seen.name);
     wf_lock_drop(&fiber->lock);
+    wf_store_relaxed(entry, seen.entry);
     wf_lock_take(&fibers->hogs.lock);
     weft_hog *hog = find_hog_locked(&fibers->hogs, seen.entry);
     if (hog) {
@@ -124,12 +127,15 @@ void wf_hog_note(struct wf_worker *base) {
     wf_lock_drop(&fibers->hogs.lock);
 }
 
-/* On the worker, when it comes back. */
+/* On whoever holds the processor when it comes back: the hog may have given it away. */
 void wf_hog_over(struct wf_worker *base, int64_t for_ns) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     struct wf_hogs *hogs = &worker->fibers->hogs;
+    weft_fn entry = wf_load_relaxed(&((struct wf_fiber_processor *)base->processor)->hog_entry);
+    if (!entry)
+        return;
     wf_lock_take(&hogs->lock);
-    weft_hog *hog = find_hog_locked(hogs, worker->hog_entry);
+    weft_hog *hog = find_hog_locked(hogs, entry);
     if (hog && (uint64_t)for_ns > hog->longest_ns)
         hog->longest_ns = (uint64_t)for_ns;
     wf_lock_drop(&hogs->lock);

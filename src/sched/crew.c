@@ -56,28 +56,29 @@ int wf_crew_start(struct wf_engine *engine, struct wf_worker **out) {
     *out = first;
     for (uint32_t i = 1; i < engine->count && !error; i++) {
         struct wf_worker *worker = start_thread(engine, &error);
-        if (worker)
-            wf_crew_let_go(worker);
+        if (worker) {
+            worker->next = first->next;
+            first->next = worker;
+        }
+    }
+    for (struct wf_worker *worker = first->next, *next; error && worker; worker = next) {
+        next = worker->next;
+        wf_crew_let_go(worker);
     }
     return error;
 }
 
-/* Everything has started: now they get their processors. All are hired before the first gets one, whose task may stop the
- * engine at once: spare threads would go home then. */
+/* Everything has started: now they get their processors. None of them was spare meanwhile: a spare thread goes home when its
+ * time is up, or when the first task stops the engine at once. */
 void wf_crew_begin(struct wf_engine *engine, struct wf_worker *first) {
-    struct wf_worker *hired = first;
-    first->next = NULL;
-    for (uint32_t i = 1; i < engine->count; i++) {
-        struct wf_worker *worker = take_spare(&engine->crew);
-        WF_ASSERT(worker);
-        worker->next = hired;
-        hired = worker;
-    }
-    for (uint32_t i = engine->count; i-- > 0;) {
+    struct wf_worker *hired = first->next;
+    for (uint32_t i = engine->count; i-- > 1;) {
         struct wf_worker *worker = hired;
+        WF_ASSERT(worker);
         hired = worker->next;
         wf_crew_give_processor(worker, engine->processors[i]);
     }
+    wf_crew_give_processor(first, engine->processors[0]);
 }
 
 static struct wf_worker *worker_new(struct wf_engine *engine) {

@@ -152,6 +152,10 @@ void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task) {
             wf_engine_unpark_any(engine, processor);
         return;
     }
+    if (wf_task_lane(task) == WF_LANE_URGENT) {
+        wf_urgent_submit_any(engine, task);
+        return;
+    }
     wf_fetch_add_relaxed(&engine->injected, 1);
     uint32_t home = wf_load_relaxed(&task->home) - 1u; /* before others can have it */
     wf_inject_push_any(&engine->inject[wf_task_lane(task)], task);
@@ -171,6 +175,8 @@ void wf_engine_notify_any(struct wf_engine *engine) {
 }
 
 bool wf_engine_has_surplus_any(struct wf_engine *engine) {
+    if (wf_load_relaxed(&engine->urgent.length) > 0)
+        return true;
     for (int lane = 0; lane < WF_LANES; lane++) {
         if (!wf_inject_is_empty_any(&engine->inject[lane]))
             return true;

@@ -24,8 +24,9 @@
  *   rings     by lane; FIFO; thieves take half
  *   pinned    tasks that only this processor may run; others leave them in the mailbox
  *   inject    what came from outside, or overflowed
+ *   urgent    what is due at a moment, from anywhere
  *
- * The order of picking is high lane, next, normal lane, low lane. Every 61 picks, or fewer while timers are armed and
+ * The order of picking is urgent, high lane, next, normal lane, low lane. Every 61 picks, or fewer while timers are armed and
  * tasks run long, the worker's own loop looks elsewhere first (injection queue, low lane, timers), so that nothing
  * starves behind a busy local queue.
  *
@@ -65,12 +66,14 @@ struct wf_engine_policy {
     bool (*is_done)(struct wf_engine *engine);
     /* A worker has nothing to do: house-keeping. Returns the moment at which it wants to be called again. */
     int64_t (*rest)(struct wf_worker *worker);
+    /* From any thread: when a task of the urgent lane is due. NULL: there are none. */
+    int64_t (*due)(const struct wf_task *task);
     /* From any thread: a task that is alone was made ready; its own thread is to go on with it. NULL: there are none. */
     void (*wake_alone)(struct wf_engine *engine, struct wf_task *task);
     /* On the monitor: whether that worker runs a task; and, on_hog, it has been at one for too long. Both may be NULL. */
     bool (*is_at_task)(struct wf_worker *worker);
-    void (*on_hog)(struct wf_worker *worker);
-    /* On the worker: it is back, so much later. May be NULL. */
+    void (*on_hog)(struct wf_worker *worker, struct wf_processor *processor);
+    /* On whoever holds the processor by then: it is back, so much later. May be NULL. */
     void (*on_hog_over)(struct wf_worker *worker, int64_t for_ns);
 };
 
@@ -214,6 +217,12 @@ struct wf_monitor {
 /* 256: so many computations at once are left alone; those that follow keep their processor. */
 enum { WF_POLLER_NONE = -1, WF_EXTRA_MAX = 256 };
 
+struct wf_urgent {
+    struct wf_lock lock;
+    struct wf_task *first;   /* under lock */
+    _Atomic uint32_t length; /* written under lock; not an announcement by itself, as in queue/inject.h */
+};
+
 /* Worker 0 only. Two runs that made the same choices at the same moments have the same trace. */
 struct wf_replay {
     bool is_on;     /* constant once the engine runs */
@@ -236,6 +245,7 @@ struct wf_engine {
     struct wf_monitor monitor;
 
     _Alignas(64) struct wf_inject inject[WF_LANES];
+    struct wf_urgent urgent;
     struct wf_idle idle;
     _Atomic uint32_t is_stopping;
     _Atomic uint32_t is_draining;
@@ -342,6 +352,10 @@ static inline void wf_monitor_wake(struct wf_engine *engine) {
  * the worker has none. */
 void wf_monitor_came_back(struct wf_worker *worker);
 bool wf_monitor_leaves(struct wf_worker *worker);
+
+/* Urgent tasks (sched/urgent.c). */
+void wf_urgent_submit_any(struct wf_engine *engine, struct wf_task *task);
+struct wf_task *wf_urgent_take_owner(struct wf_processor *processor);
 
 /* Stopping the world (sched/world.c). request: false when somebody else has it. The worker holds a processor. */
 bool wf_world_request(struct wf_worker *worker);

@@ -20,6 +20,27 @@
 #include "os/clock.h"
 #include "sched/engine.h"
 
+/* Mutants, found by tests/model/model_lend.c and model_world.c. */
+#if defined(WF_MUTANT_LEND_RELAXED_LEND)
+#define LEND_EXCHANGE wf_exchange_relaxed
+#elif defined(WF_MUTANT_LEND_UNORDERED_LEND)
+#define LEND_EXCHANGE wf_exchange_acq_rel
+#else
+#define LEND_EXCHANGE wf_exchange_seq_cst
+#endif
+#ifdef WF_MUTANT_LEND_RELAXED_TAKE
+#define LEND_LOAD_GRIP wf_load_relaxed
+#define LEND_CAS_TAKE wf_cas_relaxed
+#else
+#define LEND_LOAD_GRIP wf_load_acquire
+#define LEND_CAS_TAKE wf_cas_acq_rel
+#endif
+#ifdef WF_MUTANT_LEND_NO_COUNT
+#define LEND_COUNT(regions) ((uint32_t)(regions)&0)
+#else
+#define LEND_COUNT(regions) ((uint32_t)(regions))
+#endif
+
 void wf_worker_lend(struct wf_worker *worker) {
     WF_ASSERT(worker->processor);
     if (WF_UNLIKELY(worker->processor->is_uncovered))
@@ -28,13 +49,15 @@ void wf_worker_lend(struct wf_worker *worker) {
     worker->processor = NULL;
     uint64_t regions = wf_load_relaxed(&worker->regions) + 1;
     wf_store_relaxed(&worker->regions, regions);
-    wf_exchange_seq_cst(&worker->grip, wf_grip(WF_WORKER_LENT, (uint32_t)regions)); /* A: pairs with B */
+    LEND_EXCHANGE(&worker->grip, wf_grip(WF_WORKER_LENT, LEND_COUNT(regions))); /* A: pairs with B */
+#ifndef WF_MUTANT_LEND_NO_POKE
     if (WF_UNLIKELY(wf_load_seq_cst(&worker->engine->world_requested)))
         wf_world_saw_lent(worker);
+#endif
 }
 
 bool wf_worker_reclaim(struct wf_worker *worker) {
-    uint32_t regions = (uint32_t)wf_load_relaxed(&worker->regions);
+    uint32_t regions = LEND_COUNT(wf_load_relaxed(&worker->regions));
     WF_POINT("reclaim.before_claim");
     for (;;) {
         uint32_t found = wf_grip(WF_WORKER_LENT, regions);
@@ -42,6 +65,12 @@ bool wf_worker_reclaim(struct wf_worker *worker) {
             worker->processor = wf_load_relaxed(&worker->lent);
             return true;
         }
+#ifdef WF_MUTANT_LEND_FROZEN_GOES_ON
+        if (wf_grip_state(found) == WF_WORKER_FROZEN) {
+            worker->processor = wf_load_relaxed(&worker->lent);
+            return true;
+        }
+#endif
         if (wf_grip_state(found) == WF_WORKER_ALONE)
             return false;
         WF_ASSERT(wf_grip_state(found) == WF_WORKER_FROZEN);
@@ -50,14 +79,14 @@ bool wf_worker_reclaim(struct wf_worker *worker) {
 }
 
 bool wf_worker_take_lent(struct wf_worker *worker, struct wf_worker *heir) {
-    uint32_t grip = wf_load_acquire(&worker->grip); /* B: pairs with A */
+    uint32_t grip = LEND_LOAD_GRIP(&worker->grip); /* B: pairs with A */
     if (wf_grip_state(grip) != WF_WORKER_LENT)
         return false;
     struct wf_processor *processor = wf_load_relaxed(&worker->lent);
     WF_POINT("take.before_claim");
     wf_fetch_add_relaxed(&worker->engine->alone, 1);
     wf_store_relaxed(&worker->alone_since, wf_os_now());
-    if (!wf_cas_acq_rel(&worker->grip, &grip, wf_grip(WF_WORKER_ALONE, grip >> WF_GRIP_BITS))) {
+    if (!LEND_CAS_TAKE(&worker->grip, &grip, wf_grip(WF_WORKER_ALONE, grip >> WF_GRIP_BITS))) {
         wf_fetch_sub_relaxed(&worker->engine->alone, 1);
         return false;
     }

@@ -248,7 +248,7 @@ static void stand_in_for(struct wf_engine *engine, struct wf_processor *processo
         return;
     }
     if (engine->policy->on_hog)
-        engine->policy->on_hog(hog);
+        engine->policy->on_hog(hog, processor);
     wf_count_owner(&engine->monitor.hogs, 1);
     wf_fetch_add_seq_cst(&engine->monitor.detached, 1);
     wf_fetch_add_seq_cst(&engine->monitor.extras, 1);

@@ -41,6 +41,10 @@ WF_NOINLINE void wf_processor_ready_slow_owner(struct wf_processor *processor, s
         }
         return;
     }
+    if (lane == WF_LANE_URGENT) {
+        wf_urgent_submit_any(processor->engine, task);
+        return;
+    }
     if (lane != WF_LANE_NORMAL)
         processor->has_extra = true;
     if (!wf_ring_push_owner(&processor->lanes[lane], task))

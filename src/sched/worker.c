@@ -29,6 +29,8 @@
 
 /* 61: a prime, so that looking elsewhere does not fall into step with batches of a power of two. */
 enum { ALLOWANCE = 61, VISIT_NS = 50000 };
+/* 64: of so many visits one is not for urgent tasks, so that one that never waits leaves something to the others. */
+enum { URGENT_TURNS = 64 };
 enum { SEARCH_ROUNDS = 128, STALE_ROUNDS = 16, ROUND_RELAX = 8, SHARE_BATCH = 128 };
 
 static const uint8_t lane_order[WF_LANES] = WF_LANE_ORDER;
@@ -94,6 +96,8 @@ static struct wf_task *worker_look(struct wf_worker *worker) {
         task = wf_processor_pick_owner(processor);
     if (!task)
         task = worker_share(worker, SHARE_BATCH);
+    if (!task)
+        task = wf_urgent_take_owner(processor);
     if (!task && wf_load_relaxed(&worker->engine->is_shared)) {
         task = worker_fire_others(worker);
         if (!task)
@@ -130,6 +134,12 @@ static struct wf_task *worker_serve(struct wf_worker *worker) {
         processor->allowance = ALLOWANCE;
     }
     processor->countdown = processor->allowance;
+    bool is_others_turn = processor->rounds % URGENT_TURNS == URGENT_TURNS - 1;
+    struct wf_task *urgent = is_others_turn ? NULL : wf_urgent_take_owner(processor);
+    if (urgent) {
+        processor->rounds++;
+        return urgent;
+    }
     if (worker->engine->replay.is_on)
         return wf_replay_serve_owner(processor);
     switch (processor->rounds++ % 4) { /* most visits are for the shared queue */

@@ -24,6 +24,13 @@
 #include "os/report.h"
 #include "sched/engine.h"
 
+/* Mutants, found by tests/model/model_world.c. */
+#ifdef WF_MUTANT_WORLD_RELAXED_LOOKS
+#define WORLD_LOAD wf_load_relaxed
+#else
+#define WORLD_LOAD wf_load_seq_cst
+#endif
+
 static void freeze_lent(struct wf_engine *engine);
 static void thaw_lent(struct wf_engine *engine);
 
@@ -39,7 +46,7 @@ bool wf_world_request(struct wf_worker *worker) {
         wf_store_seq_cst(&engine->processors[i]->attention, 1); /* ours too: a stopper that suspends itself is caught */
     for (;;) {
         freeze_lent(engine);
-        if (wf_load_seq_cst(&engine->world_active) == 1)
+        if (WORLD_LOAD(&engine->world_active) == 1)
             return true;
         wf_parker_park(parker, WF_NEVER);
     }
@@ -49,8 +56,12 @@ static void freeze_lent(struct wf_engine *engine) {
     for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++) {
         struct wf_worker *holder = wf_load_acquire(&engine->processors[i]->holder); /* pairs with its hand-over */
         uint32_t grip = holder ? wf_load_seq_cst(&holder->grip) : 0;
+#ifdef WF_MUTANT_WORLD_COUNT_LENT
+        if (holder && wf_grip_state(grip) == WF_WORKER_LENT) /* as if a lent processor could not come back */
+#else
         if (holder && wf_grip_state(grip) == WF_WORKER_LENT &&
             wf_cas_seq_cst(&holder->grip, &grip, wf_grip(WF_WORKER_FROZEN, grip >> WF_GRIP_BITS)))
+#endif
             wf_fetch_sub_seq_cst(&engine->world_active, 1);
     }
 }
@@ -61,14 +72,18 @@ static void thaw_lent(struct wf_engine *engine) {
         uint32_t grip = holder ? wf_load_seq_cst(&holder->grip) : 0;
         if (!holder || wf_grip_state(grip) != WF_WORKER_FROZEN)
             continue;
+#ifndef WF_MUTANT_WORLD_THAW_UNCOUNTED
         wf_fetch_add_seq_cst(&engine->world_active, 1);
+#endif
         wf_store_seq_cst(&holder->grip, wf_grip(WF_WORKER_LENT, grip >> WF_GRIP_BITS));
     }
 }
 
 void wf_world_release(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
+#ifndef WF_MUTANT_WORLD_THAW_LATE
     thaw_lent(engine); /* before anybody else can stop the world, and count them again */
+#endif
     wf_store_seq_cst(&engine->world_stopper, NULL);
     wf_store_seq_cst(&engine->world_requested, 0);
     wf_store_relaxed(&worker->processor->attention, 0);
@@ -76,6 +91,9 @@ void wf_world_release(struct wf_worker *worker) {
         if (engine->processors[i] != worker->processor)
             wf_parker_unpark(&engine->processors[i]->world_parker);
     wf_crew_unpark_all(engine); /* those who slept alone and were woken meanwhile */
+#ifdef WF_MUTANT_WORLD_THAW_LATE
+    thaw_lent(engine);
+#endif
 }
 
 void wf_world_saw_lent(struct wf_worker *worker) {
@@ -94,14 +112,16 @@ void wf_world_rest(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     uint32_t was = wf_fetch_sub_seq_cst(&engine->world_active, 1);
     WF_ASSERT(was > 0);
+#ifndef WF_MUTANT_WORLD_REST_UNSEEN
     wf_world_poke(engine);
+#endif
 }
 
 void wf_world_resume(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     for (;;) {
         wf_fetch_add_seq_cst(&engine->world_active, 1);
-        if (!wf_load_seq_cst(&engine->world_requested))
+        if (!WORLD_LOAD(&engine->world_requested))
             return;
         wf_world_rest(worker);
         wf_parker_park(&worker->processor->world_parker, WF_NEVER);
