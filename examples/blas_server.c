@@ -64,7 +64,7 @@ static void *handle(void *arg) {
         for (int i = 0; i < FEATURES; i++)
             *request.answer += model->published[i] * data[request.sample * FEATURES + i];
         weft_mutex_unlock(&model->lock);
-        atomic_fetch_add(&answered[is_training], 1);
+        atomic_fetch_add(&answered[atomic_load(&is_training)], 1);
         must(weft_promise_resolve(request.done, NULL), "cannot answer");
         weft_promise_unref(request.done);
     }

@@ -64,7 +64,7 @@ class Fiber:
         self.state = state
         self.index = int(record["index"])
         self.id = integer(record["task"]["version"]) << 32 | int(runtime["runtime"]) << INDEX_BITS | self.index
-        self.entry = int(record["entry"])
+        self.entry = integer(record["entry"])
         if int(record["parent"]) & PARENT_FIRST:
             self.entry = int(at(int(runtime.address), "struct weft_runtime")["first"])
         place = integer(record["place"])

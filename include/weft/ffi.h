@@ -15,6 +15,9 @@
  *   WEFT_FALLBACK_BLOCKING   the call is made unbound, inside a blocking region, on whatever thread the fiber is on (default)
  *   WEFT_FALLBACK_WAIT       the fiber waits until another one is unbound; it can be cancelled
  *   WEFT_FALLBACK_ERROR      -EAGAIN
+ * A fiber that is pinned to a thread which it shares is not bound; its calls are made in a blocking region in any case.
+ *
+ * In replay (weft/runtime.h) foreign calls run on the fiber's own stack: one that needs more has to be spawned with it.
  *
  * A foreign call is not interrupted: a fiber that is cancelled meanwhile learns of it at its next wait. Inside of one all of
  * weft may be called; what waits then waits with the thread. A panic may leave a foreign call; the library's own frames are
@@ -48,7 +51,7 @@ extern "C" {
 #endif
 
 /* Calls fn(arg) as a foreign call. On a plain thread it is just called. Returns 0 when fn has returned; -EAGAIN when the
- * fiber could not be bound and the fallback is WEFT_FALLBACK_ERROR; -ECANCELED when the fiber was cancelled while it waited
+ * fiber could not be bound and the fallback is WEFT_FALLBACK_ERROR; -EINVAL for a null fn; -ECANCELED when the fiber was cancelled while it waited
  * to be bound. fn was not called then. */
 WEFT_API int weft_ffi_call(void (*fn)(void *arg), void *arg);
 

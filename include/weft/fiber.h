@@ -76,7 +76,8 @@ WEFT_API int weft_go(weft_fn fn, void *arg);
 WEFT_API int weft_spawn(weft_fiber *out, weft_fn fn, void *arg);
 
 /* The same with options; out may be null when options->detached is set. Errors also: -EINVAL for null options, a
- * stack of over 1 GiB or an unknown priority, -ESTALE for a runtime that is not running. */
+ * stack of over 1 GiB, an unknown priority, a home that there is not, pinned without a home, bound or real_time with one, or a
+ * real_time over 99; -EAGAIN when it is to be bound and no thread is to be had; -ESTALE for a runtime that is not running. */
 WEFT_API int weft_spawn_with(weft_fiber *out, const weft_spawn_options *options, weft_fn fn, void *arg);
 
 /* Waits until the fiber has ended, hands over its result and releases it. result may be null. From fibers and from

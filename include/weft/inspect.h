@@ -5,7 +5,7 @@
  * For garbage collectors, debuggers and reports. A collector stops the world, walks every fiber's live stack and saved
  * registers, and lets it go on:
  *
- *     weft_world_stop();                    // returns when no other fiber of this runtime runs
+ *     weft_world_stop();                    // returns when no other fiber of this runtime runs on a worker
  *     weft_each_fiber(NULL, scan, &marks);  // scan gets [stack_low, stack_high) of each fiber
  *     weft_world_start();
  *
@@ -36,10 +36,11 @@ typedef struct weft_fiber_info {
     weft_fiber_state state;
     weft_priority priority;
     weft_fn entry;
-    void *arg;             /* what entry was called with; only for a fiber that has not ended */
-    const char *name;      /* valid during the visit; never null */
-    const void *stack_low; /* live part of the stack, saved registers included; null for a fiber without one, and for */
-    const void *stack_high; /* a running one other than the caller of weft_world_stop */
+    void *arg;        /* what entry was called with; only for a fiber that has not ended */
+    const char *name; /* valid during the visit; never null */
+    const void *
+        stack_low; /* live part of the stack, saved registers included; null for a fiber without one. All of the stack */
+    const void *stack_high; /* for one that runs on a thread of its own: see weft_world_stop */
     size_t stack_size;      /* what it may grow to; 0 without a stack */
 } weft_fiber_info;
 
@@ -50,7 +51,10 @@ typedef struct weft_fiber_info {
 WEFT_API int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *info, void *arg), void *arg);
 
 /* Stops every other worker of the calling fiber's runtime at its next scheduling point and returns 0 when all stand
- * still. A fiber that computes without pause delays it. -EPERM on a plain thread; -EBUSY when this fiber has the world
+ * still. A fiber that computes without pause delays it. Fibers that have a thread to themselves, because they are bound or
+ * inside a blocking region (weft/thread.h), are not stopped while they run: they go on, and stop when they next wait and are
+ * woken. What they have on the stack of their thread, inside a foreign call, is in no range. -EPERM on a plain thread, and in a
+ * fiber that has a thread to itself; -EBUSY when this fiber has the world
  * stopped already; a second fiber that tries waits its turn. Until weft_world_start the caller must not suspend itself:
  * that is fatal. */
 WEFT_API int weft_world_stop(void);

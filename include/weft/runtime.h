@@ -66,7 +66,8 @@ typedef struct weft_options {
     bool no_deadlock_report; /* wait for ever when every fiber waits for another */
     uint64_t seed;           /* of scheduling choices; default: from the clock */
     uint64_t replay_seed; /* not 0: replay with this seed, see above; the options workers and seed count for nothing */
-    unsigned max_threads; /* that weft may have at once, workers included; default 10,000; see weft/thread.h */
+    unsigned max_threads; /* that weft may have at once, workers and a monitor included: at least one more than workers;
+                             default 10,000; see weft/thread.h */
     unsigned max_bound;   /* fibers that may be bound at once; default 1,000 */
     int64_t keep_alive;   /* nanoseconds that a thread without anything to do is kept; default 5 s */
     weft_fallback bound_fallback; /* a foreign call when no more fibers can be bound; see weft/ffi.h */

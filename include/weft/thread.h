@@ -60,7 +60,8 @@ typedef struct weft_bind_options {
 /* Gives the calling fiber a thread of its own, the one it is on, until weft_unbind or its end; binds nest, and the options of
  * the outermost count. options may be null. Returns 0; -EAGAIN when max_bound fibers are bound or no thread is to be had;
  * -EINVAL for wrong options; -EPERM when the system does not allow them or on a plain thread; -EBUSY inside a blocking
- * region, or when the fiber is pinned and shares its thread with others that are. Nothing has changed then. */
+ * region, while the fiber has the world stopped, and when it is pinned to a thread that cannot be its own: one that others are
+ * pinned to as well or, with options, the one that called weft_run. Nothing has changed then. */
 WEFT_API int weft_bind(const weft_bind_options *options);
 /* Ends it: the fiber gets in line for a processor. -EPERM when it is not bound, -EBUSY while it is pinned or inside a
  * foreign call. */

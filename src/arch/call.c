@@ -80,6 +80,10 @@ void wf_context_left_calls(const void *mark) {
     }
 }
 
+void wf_context_forget_calls(void) {
+    native_calls = NULL;
+}
+
 static bool range_has(const void *low, size_t size, const void *address) {
     return (uintptr_t)address - (uintptr_t)low < size;
 }

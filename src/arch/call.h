@@ -43,4 +43,11 @@ static inline void wf_context_left_calls(const void *mark) {
 }
 #endif
 
+/* For a thread that leaves all its calls for good, together with the stacks that they were made from. */
+#ifdef WF_ASAN
+void wf_context_forget_calls(void);
+#else
+static inline void wf_context_forget_calls(void) {}
+#endif
+
 #endif

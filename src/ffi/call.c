@@ -20,10 +20,17 @@
 #include "wait/wait.h"
 #include "weft/ffi.h"
 
+struct unbound_call {
+    struct wf_stack *stack;
+};
+
 static int call_first(struct wf_fiber_worker *worker, void (*fn)(void *arg), void *arg);
 static int bind_waiting(struct wf_fibers *fibers);
 static void call_unbound(void (*fn)(void *arg), void *arg);
 static void call_native(weft_ffi_site *site, void (*fn)(void *arg), void *arg);
+static void *find_native(void);
+static void leave_region(struct unbound_call *call);
+static void leave_call(struct unbound_call *call);
 
 /* Of plain threads. Never written: it has no stack to go to. */
 static weft_ffi_site thread_site = {.is_bound = 1};
@@ -48,12 +55,23 @@ static inline __attribute__((always_inline)) void call_native(weft_ffi_site *sit
     if (WF_UNLIKELY(!sp)) {
         if (!site->is_bound)
             wf_fatal("weft_ffi_call_bound was called by a fiber that is not bound");
-        fn(arg);
-        return;
+        sp = find_native();
+        if (!sp) {
+            fn(arg);
+            return;
+        }
     }
     site->native_sp = NULL;
     wf_context_call_on(sp, wf_context_wants_bounds() ? wf_worker_self()->native : NULL, fn, arg);
     site->native_sp = sp;
+}
+
+/* NULL on a plain thread, in replay, and inside a foreign call. What runs after a panic has left one, before it is caught,
+ * is not inside any more. */
+static WF_NOINLINE void *find_native(void) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    struct wf_stack *stack = fiber ? wf_fiber_stack(fiber) : NULL;
+    return stack && stack->seat && wf_alone_is_home(stack) ? stack->seat->native_sp : NULL;
 }
 
 static WF_NOINLINE int call_first(struct wf_fiber_worker *worker, void (*fn)(void *arg), void *arg) {
@@ -75,29 +93,41 @@ static WF_NOINLINE int call_first(struct wf_fiber_worker *worker, void (*fn)(voi
         error = fibers->binding.fallback == WEFT_FALLBACK_WAIT ? bind_waiting(fibers) : -EAGAIN;
     if (!error) {
         stack->stays_bound |= !was_bound;
-        wf_depth_note_foreign(fibers, fiber->entry, true);
+        if (!stack->is_indirect)
+            wf_depth_note_foreign(fibers, wf_load_relaxed(&fiber->entry), true);
         call_native(&stack->site, fn, arg);
-    } else if ((error == -EAGAIN || error == -EBUSY) && fibers->binding.fallback == WEFT_FALLBACK_BLOCKING) {
+    } else if (error == -EBUSY || (error == -EAGAIN && fibers->binding.fallback == WEFT_FALLBACK_BLOCKING)) {
+        /* -EBUSY: it is pinned to a thread that it shares, which is as good as bound for as long as the call lasts. */
         wf_fetch_add_relaxed(&fibers->binding.fallbacks, 1);
         weft_blocking_begin();
+        struct unbound_call call __attribute__((cleanup(leave_region), unused)) = {0};
         call_unbound(fn, arg);
-        weft_blocking_end();
         error = 0;
     }
     return error;
+}
+
+/* Also when an exception passes. */
+static void leave_region(struct unbound_call *call) {
+    (void)call;
+    weft_blocking_end();
 }
 
 /* Inside a blocking region, on the stack of whatever thread that is. */
 static void call_unbound(void (*fn)(void *arg), void *arg) {
     struct wf_fiber_worker *worker = wf_worker_self();
     struct wf_stack *stack = wf_fiber_stack(wf_worker_fiber(worker));
-    if (!stack->seat || stack->is_foreign || wf_alone_native(worker) != 0) {
+    if (!stack->seat || !wf_alone_is_home(stack) || wf_alone_native(worker) != 0) {
         fn(arg);
         return;
     }
+    struct unbound_call call __attribute__((cleanup(leave_call))) = {stack};
     stack->is_foreign = true;
     wf_context_call_on(worker->native_sp, worker->native, fn, arg);
-    stack->is_foreign = false;
+}
+
+static void leave_call(struct unbound_call *call) {
+    call->stack->is_foreign = false;
 }
 
 static int bind_waiting(struct wf_fibers *fibers) {
@@ -106,6 +136,8 @@ static int bind_waiting(struct wf_fibers *fibers) {
     bool has_waited = false;
     for (;;) {
         int error = wf_wait_enter(WEFT_NEVER);
+        if (error && has_waited)
+            wf_ffi_unbound(fibers); /* what it was woken for is for the next one */
         if (error)
             return error;
         wf_lock_take(&binding->lock);
@@ -119,8 +151,11 @@ static int bind_waiting(struct wf_fibers *fibers) {
             return error;
         has_waited = true;
         error = wf_alone_bind(wf_worker_self(), NULL);
-        if (error != -ENOSPC) /* somebody was faster */
-            return error;
+        if (error == -ENOSPC) /* somebody was faster */
+            continue;
+        if (error)
+            wf_ffi_unbound(fibers);
+        return error;
     }
 }
 

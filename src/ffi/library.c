@@ -8,6 +8,7 @@
 #ifdef WF_LIBFFI
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/atomic.h"
 #include "ffi/dynamic.h"
@@ -26,6 +27,7 @@ struct library_search {
     const char *name; /* of the library, or of the symbol */
     void *handle;     /* where a symbol is looked for */
     void *found;
+    weft_ffi_library *library; /* made for what was opened */
     int error;
     char why[WHY_SIZE];
 };
@@ -43,16 +45,12 @@ int weft_ffi_open(weft_ffi_library **out, const char *path) {
         return wf_ffi_fail_null("the place for the library");
     if (path && !*path)
         return wf_ffi_fail(-EINVAL, "the name of the library is empty");
-    weft_ffi_library *library = wf_os_alloc(sizeof *library);
-    if (!library)
-        return wf_ffi_fail_memory();
     int error = wf_ffi_foreign(library_open_here, &search);
     if (!error && search.error)
         error = wf_ffi_fail(search.error, "%s", search.why);
-    if (error) {
-        wf_os_free(library);
+    if (error)
         return error;
-    }
+    weft_ffi_library *library = search.library;
     library->handle = search.found;
     wf_store_relaxed(&library->users, 1);
     *out = library;
@@ -61,7 +59,15 @@ int weft_ffi_open(weft_ffi_library **out, const char *path) {
 
 static void library_open_here(void *opaque) {
     struct library_search *search = opaque;
+    search->library = wf_os_alloc(sizeof *search->library); /* not before: the call may have waited to be bound */
+    if (!search->library) {
+        search->error = -ENOMEM;
+        snprintf(search->why, sizeof search->why, "out of memory");
+        return;
+    }
     search->error = wf_os_library_open(&search->found, search->name, search->why, sizeof search->why);
+    if (search->error)
+        wf_os_free(search->library);
 }
 
 void weft_ffi_close(weft_ffi_library *library) {
@@ -93,14 +99,12 @@ int weft_ffi_bind_symbol(weft_ffi_symbol **out, weft_ffi_library *library, const
                                 : !library ? "the library"
                                 : !name    ? "the name"
                                            : "the signature");
-    weft_ffi_symbol *symbol = symbol_new(signature, &error);
+    void *address = NULL;
+    error = symbol_find(library, name, &address); /* first: it may wait to be bound, and never come back */
+    weft_ffi_symbol *symbol = error ? NULL : symbol_new(signature, &error);
     if (!symbol)
         return error;
-    error = symbol_find(library, name, &symbol->address);
-    if (error) {
-        weft_ffi_symbol_free(symbol);
-        return error;
-    }
+    symbol->address = address;
     wf_fetch_add_relaxed(&library->users, 1); /* the caller has it open */
     symbol->library = library;
     *out = symbol;

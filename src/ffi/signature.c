@@ -138,7 +138,7 @@ static int scan_type(struct signature_scan *scan, unsigned depth, struct type_la
 static int scan_struct(struct signature_scan *scan, unsigned depth, struct type_layout *out) {
     struct type_layout whole = {.size = 0, .alignment = 1};
     if (depth == WF_FFI_DEPTH_MAX)
-        return complain(scan, -EINVAL, "over 16 structs one inside another");
+        return complain(scan, -E2BIG, "over 16 structs one inside another");
     scan->structs++;
     scan->at++;
     while (*scan->at && *scan->at != '}') {

@@ -29,6 +29,7 @@
  */
 #include <errno.h>
 
+#include "arch/call.h"
 #include "base/assert.h"
 #include "base/point.h"
 #include "fiber/fiber.h"
@@ -41,12 +42,33 @@
  * context was left in. */
 enum { ALONE_SPINS = 600, NATIVE_GAP = 512 };
 #define NATIVE_SIZE ((size_t)8 << 20)
+#define NATIVE_GUARD ((size_t)64 << 10) /* a frame with a large array must not step over it */
+
+/* Mutants, found by tests/model/model_alone.c. */
+#ifdef WF_MUTANT_ALONE_RELAXED_WAKE
+#define ALONE_STORE_WOKEN wf_store_relaxed
+#else
+#define ALONE_STORE_WOKEN wf_store_release
+#endif
+#ifdef WF_MUTANT_ALONE_WAKE_NOT_TAKEN
+#define ALONE_TAKE_WOKEN(p) wf_load_acquire(p)
+#else
+#define ALONE_TAKE_WOKEN(p) wf_exchange_acquire((p), 0)
+#endif
+#ifdef WF_MUTANT_ALONE_UNORDERED_RUNNING
+#define ALONE_STORE_RUNNING wf_store_release
+#else
+#define ALONE_STORE_RUNNING wf_store_seq_cst
+#endif
 
 static void take_seat(struct wf_fiber_worker *worker, struct wf_stack *stack);
 static void drop_seat(struct wf_fiber_worker *worker, struct wf_stack *stack);
 static bool spin_until_woken(struct wf_fiber_worker *worker);
 static void sleep_until_woken(struct wf_fiber_worker *worker);
 static void go_on(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
+static bool give_at_once(struct wf_fiber_worker *worker);
+static int set_policy(struct wf_fiber_worker *worker, const weft_bind_options *options);
+static void restore_policy(struct wf_fiber_worker *worker);
 static bool reserve_binding(struct wf_fibers *fibers);
 static void release_binding(struct wf_fibers *fibers);
 static void bind_here(struct wf_fiber_worker *worker, struct wf_stack *stack);
@@ -77,7 +99,15 @@ void wf_alone_park(struct wf_fiber_worker *worker, wf_commit *commit, void *arg)
 void wf_alone_wake(struct wf_engine *engine, struct wf_task *task) {
     (void)engine;
     struct wf_fiber_worker *seat = wf_fiber_stack(wf_fiber_of(task))->seat;
-    wf_store_release(&seat->is_woken, 1); /* pairs with take_wake; the fiber may go on, and end, from here on */
+#ifdef WF_MUTANT_ALONE_UNPARK_FIRST
+    wf_parker_unpark(&seat->base.parker);
+    wf_store_release(&seat->is_woken, 1);
+    return;
+#endif
+    ALONE_STORE_WOKEN(&seat->is_woken, 1); /* pairs with take_wake; the fiber may go on, and end, from here on */
+#ifdef WF_MUTANT_ALONE_SEAT_AGAIN
+    seat = wf_fiber_stack(wf_fiber_of(task))->seat;
+#endif
     wf_parker_unpark(&seat->base.parker);
 }
 
@@ -86,8 +116,7 @@ int64_t wf_worker_clock_slow(void) {
 }
 
 static bool take_wake(struct wf_fiber_worker *worker) {
-    return wf_load_relaxed(&worker->is_woken) &&
-           wf_exchange_acquire(&worker->is_woken, 0); /* pairs with wf_alone_wake */
+    return wf_load_relaxed(&worker->is_woken) && ALONE_TAKE_WOKEN(&worker->is_woken); /* pairs with wf_alone_wake */
 }
 
 static bool spin_until_woken(struct wf_fiber_worker *worker) {
@@ -109,13 +138,17 @@ static void sleep_until_woken(struct wf_fiber_worker *worker) {
     struct wf_engine *engine = &worker->fibers->engine;
     wf_fetch_add_relaxed(&worker->fibers->binding.parks, 1);
     /* Whoever was last awake may have left it to us to notice that nobody will wake anybody: somebody looks again. */
-    if (wf_fetch_sub_seq_cst(&engine->alone, 1) == 1 && worker->fibers->on_rest &&
-        wf_idle_parked_any(&engine->idle) >= wf_load_relaxed(&engine->active))
+    bool was_last = wf_fetch_sub_seq_cst(&engine->alone, 1) == 1;
+    wf_fence_seq_cst(); /* pairs with that of wf_idle_park, after which others look at alone */
+    if (was_last && worker->fibers->on_rest && wf_idle_parked_any(&engine->idle) >= wf_load_relaxed(&engine->active))
         wf_engine_notify_any(engine);
     while (!take_wake(worker)) {
         if (wf_load_acquire(&engine->is_stopping))
             break;
         wf_parker_park(&worker->base.parker, WF_NEVER);
+#ifdef WF_MUTANT_ALONE_TOKEN_IS_WAKE
+        break;
+#endif
     }
     wf_fetch_add_relaxed(&engine->alone, 1);
 }
@@ -125,6 +158,8 @@ static void go_on(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
     if (WF_LIKELY(wf_alone_may_run(worker, fiber)))
         return;
     wf_crew_rest_alone(&worker->base);
+    wf_worker_reclaim(&worker->base); /* what it had lent, if nobody has taken that: it has to be given up in order */
+    wf_context_forget_calls();
     wf_fiber_leave(worker, WF_LEAVE_ABANDON);
     __builtin_unreachable();
 }
@@ -136,8 +171,8 @@ bool wf_alone_may_run(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
             return false;
         uint8_t state = wf_load_relaxed(&fiber->task.state);
         WF_MOVE_CHECK(&wf_fiber_machine, state, WF_FIBER_RUNNING);
-        wf_store_seq_cst(&fiber->task.state,
-                         WF_FIBER_RUNNING); /* pairs with a stopper: it asks, then looks at states */
+        ALONE_STORE_RUNNING(&fiber->task.state,
+                            WF_FIBER_RUNNING); /* pairs with a stopper: it asks, then looks at states */
         if (WF_LIKELY(!wf_load_seq_cst(&engine->world_requested)))
             return true;
         wf_store_seq_cst(&fiber->task.state, state);
@@ -154,6 +189,7 @@ static void take_seat(struct wf_fiber_worker *worker, struct wf_stack *stack) {
 /* The worker has its processor again. */
 static void drop_seat(struct wf_fiber_worker *worker, struct wf_stack *stack) {
     stack->seat = NULL;
+    stack->checks &= (uint8_t)~WF_CHECK_LENT;
     wf_task_set_pinned(&stack->fiber->task, stack->kept_route >> 2);            /* its lane may be another one by now */
     if (WF_UNLIKELY(wf_task_pinned(&stack->fiber->task) && stack->pins == 0)) { /* unpinned meanwhile */
         wf_task_set_pinned(&stack->fiber->task, 0);
@@ -165,18 +201,39 @@ void wf_alone_block(struct wf_fiber_worker *worker, struct wf_stack *stack, bool
     struct wf_processor *processor = worker->base.processor;
     struct wf_engine *engine = &worker->fibers->engine;
     take_seat(worker, stack);
-    if (is_long && processor->pins == 0 &&
-        (wf_processor_has_local_owner(processor) || wf_engine_has_surplus_any(engine))) {
-        struct wf_worker *heir = wf_crew_hire(engine);
-        if (heir) {
-            wf_count_owner(&worker->base.regions, 1);
-            wf_fetch_add_relaxed(&engine->crew.takeovers, 1);
-            wf_store_relaxed(&worker->base.alone_since, wf_os_now());
-            wf_worker_give(&worker->base, heir);
-            return;
-        }
+    stack->checks |= WF_CHECK_LENT;
+    if (is_long && (wf_processor_has_local_owner(processor) || wf_engine_has_surplus_any(engine)) &&
+        give_at_once(worker)) {
+        wf_count_owner(&worker->base.regions, 1);
+        return;
     }
     wf_worker_lend(&worker->base);
+}
+
+/* False: there is no thread for it, or others rely on this one. */
+static bool give_at_once(struct wf_fiber_worker *worker) {
+    struct wf_engine *engine = &worker->fibers->engine;
+    struct wf_worker *heir = worker->base.processor->pins == 0 ? wf_crew_hire(engine, false) : NULL;
+    if (!heir)
+        return false;
+    wf_fetch_add_relaxed(&engine->crew.takeovers, 1);
+    wf_store_relaxed(&worker->base.alone_since, wf_os_now());
+    wf_worker_give(&worker->base, heir);
+    return true;
+}
+
+/* With no thread to be had, the fiber waits like any other, and the rest of its region keeps the processor. Only where frames
+ * of a foreign call keep it on its thread does it wait with what it has lent. */
+void wf_alone_before_wait(struct wf_stack *stack) {
+    struct wf_fiber_worker *worker = wf_worker_self();
+    if (wf_worker_state(&worker->base) != WF_WORKER_LENT && wf_worker_state(&worker->base) != WF_WORKER_FROZEN)
+        return;
+    if (!wf_worker_reclaim(&worker->base) || give_at_once(worker))
+        return;
+    if (wf_alone_is_home(stack))
+        drop_seat(worker, stack);
+    else
+        wf_worker_lend(&worker->base);
 }
 
 void wf_alone_unblock(struct wf_fiber_worker *worker, struct wf_stack *stack) {
@@ -201,10 +258,15 @@ int wf_alone_bind(struct wf_fiber_worker *worker, const weft_bind_options *optio
         stack->site.is_bound = 1;
         return 0;
     }
-    struct wf_worker *heir = !must_move && wf_alone_native(worker) != 0 ? NULL : wf_crew_hire(&fibers->engine);
-    if (!heir) {
+    struct wf_worker *heir = NULL;
+    if (must_move || wf_alone_native(worker) == 0)
+        heir = wf_crew_hire(&fibers->engine, must_move);
+    int error = !heir ? -EAGAIN : options && !must_move ? set_policy(worker, options) : 0;
+    if (error) {
+        if (heir)
+            wf_crew_let_go(heir);
         release_binding(fibers);
-        return -EAGAIN;
+        return error;
     }
     take_seat(worker, stack);
     if (must_move) {
@@ -221,12 +283,21 @@ int wf_alone_bind(struct wf_fiber_worker *worker, const weft_bind_options *optio
         wf_worker_give(&worker->base, heir);
     }
     bind_here(worker, stack);
-    int error =
-        options ? wf_os_thread_policy_set(&worker->kept_policy, options->cpus, options->nice, options->real_time) : 0;
+    if (options && must_move)
+        error = set_policy(worker, options);
     stack->has_thread_options = options && !error;
     if (error)
-        wf_alone_unbind(worker, stack);
+        wf_alone_unbind(worker, stack); /* it is not pinned: nothing of it is lost */
     return error;
+}
+
+static int set_policy(struct wf_fiber_worker *worker, const weft_bind_options *options) {
+    return wf_os_thread_policy_set(&worker->kept_policy, options->cpus, options->nice, options->real_time);
+}
+
+static void restore_policy(struct wf_fiber_worker *worker) {
+    if (wf_os_thread_policy_restore(&worker->kept_policy) != 0)
+        worker->base.is_spoilt = true; /* what was given up cannot be had again: the thread ends instead */
 }
 
 static bool reserve_binding(struct wf_fibers *fibers) {
@@ -265,8 +336,8 @@ static void unbind_here(struct wf_fiber_worker *worker, struct wf_stack *stack) 
     stack->site = (struct weft_ffi_site){0};
     if (stack->seat) {
         wf_fetch_add_relaxed(&fibers->binding.bound_ns, (uint64_t)(wf_os_now_coarse() - stack->bound_at));
-        if (stack->has_thread_options && wf_os_thread_policy_restore(&worker->kept_policy) != 0)
-            worker->base.is_spoilt = true; /* what was given up cannot be had again: the thread ends instead */
+        if (stack->has_thread_options)
+            restore_policy(worker);
     }
     release_binding(fibers);
 }
@@ -281,6 +352,9 @@ int wf_alone_native(struct wf_fiber_worker *worker) {
     if (!worker->base.has_thread && !worker->native_memory) {
         /* The first worker's own stack is needed to end the runtime while frames of foreign calls may still be there. */
         int error = wf_os_map(NATIVE_SIZE, &worker->native_memory);
+        if (!error &&
+            (error = wf_os_guard_install(worker->native_memory, NATIVE_GUARD, worker->fibers->stacks.guard)) != 0)
+            wf_os_unmap(worker->native_memory, NATIVE_SIZE);
         if (error) {
             worker->native_memory = NULL;
             return error;
@@ -308,7 +382,7 @@ void wf_alone_term(struct wf_worker *base) {
 struct wf_worker *wf_alone_reserve(struct wf_fibers *fibers) {
     if (fibers->engine.replay.is_on || !reserve_binding(fibers))
         return NULL;
-    struct wf_worker *heir = wf_crew_hire(&fibers->engine);
+    struct wf_worker *heir = wf_crew_hire(&fibers->engine, true);
     if (!heir)
         release_binding(fibers);
     return heir;
@@ -330,8 +404,11 @@ void wf_alone_begin(struct wf_fiber_worker *worker, struct wf_fiber *fiber) {
     stack->is_predicted = !stack->attributes || !stack->attributes->is_bound;
     if (stack->is_predicted)
         wf_fetch_add_relaxed(&worker->fibers->binding.predicted, 1);
-    if (real_time && wf_os_thread_policy_set(&worker->kept_policy, NULL, 0, real_time) == 0)
-        stack->has_thread_options = true;
+    if (real_time) {
+        stack->has_thread_options = wf_os_thread_policy_set(&worker->kept_policy, NULL, 0, real_time) == 0;
+        if (!stack->has_thread_options)
+            wf_task_set_lane(&fiber->task, WF_LANE_HIGH);
+    }
 }
 
 void wf_alone_cannot_start(struct wf_fibers *fibers) {
@@ -358,7 +435,9 @@ void wf_alone_close(struct wf_fiber *fiber, const struct wf_alone_pairs *outer) 
         weft_blocking_end();
     if (stack->binds > outer->binds) {
         stack->binds = outer->binds;
-        if (!outer->is_bound && !stack->stays_bound)
+        if (stack->pins > 0)
+            stack->stays_bound = true; /* its thread is where it is pinned */
+        else if (!outer->is_bound && !stack->stays_bound)
             wf_alone_unbind(wf_worker_self(), stack);
     }
 }
@@ -367,7 +446,7 @@ void wf_alone_finish(struct wf_fiber *fiber, bool has_panicked) {
     struct wf_stack *stack = wf_fiber_stack(fiber);
     struct wf_fiber_worker *worker = wf_worker_self();
     if (stack->blocks > 0) {
-        if (!has_panicked)
+        if (!has_panicked && !stack->is_foreign) /* else the region was ours, of a call made unbound */
             wf_fatal("a fiber ended inside a blocking region");
         stack->blocks = 0;
         if (stack->seat && !stack->site.is_bound && wf_worker_reclaim(&worker->base))
@@ -375,11 +454,13 @@ void wf_alone_finish(struct wf_fiber *fiber, bool has_panicked) {
     }
     if (stack->site.is_bound) {
         if (stack->is_predicted)
-            wf_depth_note_foreign(worker->fibers, fiber->entry, false);
+            wf_depth_note_foreign(worker->fibers, wf_load_relaxed(&fiber->entry), false);
         unbind_here(worker, stack);
     }
     wf_fiber_set_pins(fiber, 0);
     wf_store_relaxed(&fiber->task.route, 0);
+    stack->seat = NULL; /* for the next fiber on this stack; this one has nothing left to wait for */
+    stack->is_foreign = false;
 }
 
 void wf_fiber_set_pins(struct wf_fiber *fiber, uint32_t pins) {

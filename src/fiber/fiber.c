@@ -280,7 +280,7 @@ static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg,
                                struct wf_attributes *attributes) {
     wf_store_relaxed(&fiber->task.route, route);
     wf_store_relaxed(&fiber->task.home, 0);
-    fiber->entry = entry;
+    wf_store_relaxed(&fiber->entry, entry);
     fiber->value = arg;
     WF_ASSERT(!fiber->waiters); /* nobody waits for the end of a record that is free */
     fiber->parent = parent;
@@ -330,7 +330,10 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
     struct wf_waiter *told = fiber->waiters ? fibers->on_end(fiber, result, error) : NULL;
     bool is_first = fiber->parent & WF_FLAG_FIRST;
     if (told || (fiber->parent & WF_FLAG_DETACHED)) {
-        wf_record_count_freed(fibers); /* before anybody is told */
+        if (WF_LIKELY(processor)) /* as wf_record_count_freed, on the spot: before anybody is told */
+            wf_count_owner(&processor->recycled, 1);
+        else
+            wf_fetch_add_relaxed(&fibers->recycled_outside, 1);
         wf_record_free_locked(fibers, fiber);
         if (told)
             fibers->on_end_tell(told);

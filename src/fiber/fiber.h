@@ -77,8 +77,8 @@ struct wf_attributes {
 #define WF_PLACE_NEW ((uintptr_t)1)
 
 struct wf_fiber {
-    struct wf_task task; /* with state and, as version, generation */
-    weft_fn entry;
+    struct wf_task task;       /* with state and, as version, generation */
+    _Atomic(weft_fn) entry;    /* its spawner; the monitor may look at one that has just ended */
     void *value;               /* argument until it starts, result once it has ended */
     _Atomic uintptr_t place;   /* the stack once started; while new, the attributes with WF_PLACE_NEW added */
     struct wf_waiter *waiters; /* who waits for its end: a ring, see wait/wait.h */
@@ -257,7 +257,7 @@ static inline void wf_timer_home_changed(const struct wf_fiber_worker *worker) {
     if (WF_LIKELY(worker->base.processor))
         wf_processor_timers_changed_owner(worker->base.processor);
     else
-        wf_engine_timers_changed_any(&worker->fibers->engine);
+        wf_processor_timers_changed_any(worker->fibers->engine.processors[0]);
 }
 /* A recent moment, for reports. */
 int64_t wf_worker_clock_slow(void);
@@ -378,11 +378,18 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task);
 /* Suspends the calling fiber, which has left nothing behind on its processor's queues, for the worker's own stack. */
 void wf_fiber_leave(struct wf_fiber_worker *worker, enum wf_leave leave);
 
+/* For an entry function that only calls what it was given. */
+static inline void wf_fiber_set_indirect(void) {
+    wf_fiber_stack(wf_fiber_self())->is_indirect = true;
+}
+
 /* fiber/alone.c: fibers with a thread to themselves */
 void wf_alone_park(struct wf_fiber_worker *worker, wf_commit *commit, void *arg);
 void wf_alone_wake(struct wf_engine *engine, struct wf_task *task);
 void wf_alone_block(struct wf_fiber_worker *worker, struct wf_stack *stack, bool is_long);
 void wf_alone_unblock(struct wf_fiber_worker *worker, struct wf_stack *stack);
+/* Inside a region, before the calling fiber may wait: whoever is to wake it may need what it has lent. Without locks. */
+void wf_alone_before_wait(struct wf_stack *stack);
 /* What it has opened; and closing what was opened since, after a panic that was caught outside of it. */
 struct wf_alone_pairs {
     uint32_t binds;

@@ -18,7 +18,7 @@
 
 static bool copy_info(struct wf_fibers *fibers, struct wf_fiber *fiber, bool is_stopped, weft_fiber_info *info,
                       char *name);
-static void copy_stack(struct wf_fiber *fiber, weft_fiber_info *info);
+static void copy_stack(struct wf_fiber *fiber, enum wf_fiber_state state, weft_fiber_info *info);
 
 int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *info, void *arg), void *arg) {
     if (!visit)
@@ -67,27 +67,27 @@ static bool copy_info(struct wf_fibers *fibers, struct wf_fiber *fiber, bool is_
         info->parent = wf_parent_id(fibers, fiber);
         info->state = (weft_fiber_state)states[state];
         info->priority = (weft_priority)priorities[wf_task_lane(&fiber->task)];
-        info->entry = fiber->entry;
+        info->entry = wf_load_relaxed(&fiber->entry);
         info->name = name;
         bool has_stack = state == WF_FIBER_READY || state == WF_FIBER_PARKED || state == WF_FIBER_RUNNING;
         if (state == WF_FIBER_NEW)
             info->arg = fiber->value;
         wf_fiber_copy_name(fiber, name);
         if (is_stopped && has_stack)
-            copy_stack(fiber, info);
+            copy_stack(fiber, state, info);
     }
     wf_lock_drop(&fiber->lock);
     return exists;
 }
 
-static void copy_stack(struct wf_fiber *fiber, weft_fiber_info *info) {
+/* The state is the one that was acquired: one that runs alone may have gone on to sleep since. */
+static void copy_stack(struct wf_fiber *fiber, enum wf_fiber_state state, weft_fiber_info *info) {
     struct wf_stack *stack = wf_fiber_stack(fiber);
     info->arg = stack->arg;
     info->stack_size = wf_stack_size(stack);
     info->stack_high = wf_stack_top(stack);
     /* The world does not stop for one that runs alone: it may be anywhere on its stack. */
-    bool is_elsewhere = wf_load_relaxed(&fiber->task.state) == WF_FIBER_RUNNING;
-    info->stack_low = is_elsewhere ? stack->low : stack->context.sp;
+    info->stack_low = state == WF_FIBER_RUNNING ? stack->low : stack->context.sp;
     if (fiber == wf_fiber_self())
         info->stack_low = __builtin_frame_address(0);
 }
@@ -104,7 +104,7 @@ void wf_fiber_copy_name(const struct wf_fiber *fiber, char *name) {
 
 void wf_fiber_describe(struct wf_fibers *fibers, const struct wf_fiber *fiber, char *buffer, size_t size) {
     char entry[64];
-    wf_symbol_name((const void *)(uintptr_t)fiber->entry, entry, sizeof entry);
+    wf_symbol_name((const void *)(uintptr_t)wf_load_relaxed(&fiber->entry), entry, sizeof entry);
     const char *name = wf_fiber_stack(fiber)->name;
     snprintf(buffer, size, "fiber %llu%s%s%s (%s)", (unsigned long long)wf_fiber_id(fibers, fiber).bits,
              name[0] ? " \"" : "", name, name[0] ? "\"" : "", entry);

@@ -51,6 +51,7 @@ enum {
     WF_CHECK_CANCEL = 1,  /* it is inside something that can be cancelled, and not shielded */
     WF_CHECK_DROP = 2,    /* its runtime may drop it while it waits */
     WF_CHECK_PERTURB = 4, /* it is to be made to yield now and then: replay */
+    WF_CHECK_LENT = 8,    /* it is inside a blocking region */
 };
 
 /* WF_STACK_HOT_MAX: half a megabyte of memory that a processor keeps for itself. */
@@ -87,6 +88,7 @@ struct wf_stack {
     uint32_t blocks;         /* blocking regions, one inside another */
     uint16_t kept_route;     /* of its task, while it has a seat */
     bool is_foreign;         /* it is inside a foreign call that was made unbound */
+    bool is_indirect;        /* its entry function calls another one, and says nothing about what the fiber does */
     bool is_predicted;       /* it was bound from its first moment, and has made no foreign call yet */
     bool has_thread_options; /* of the binding: they are undone when that ends */
     bool stays_bound;        /* bound by its spawn or a foreign call: pairs of bind and unbind are inside of that */

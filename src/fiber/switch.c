@@ -122,8 +122,10 @@ void wf_fiber_run(struct wf_worker *base, struct wf_task *task) {
         wf_fiber_end(worker, fiber, NULL, -ENOMEM);
         return;
     }
-    if (WF_UNLIKELY(!worker->base.processor) && !wf_alone_may_run(worker, fiber))
+    if (WF_UNLIKELY(!worker->base.processor) && !wf_alone_may_run(worker, fiber)) {
+        wf_store_relaxed(&fiber->task.state, WF_FIBER_READY); /* it has a stack, and is dropped as one that has */
         return;
+    }
     switch_to(worker, &worker->scheduler, fiber, false);
     settle_leaver(worker); /* the loop's stack never moves to another thread */
 }
@@ -242,8 +244,10 @@ static void settle_leaver(struct wf_fiber_worker *worker) {
 static WF_NOINLINE void settle_alone(struct wf_fiber_worker *worker, struct wf_fiber *leaver, enum wf_leave leave) {
     struct wf_stack *stack = wf_fiber_stack(leaver);
     stack->seat = leave == WF_LEAVE_REJOIN ? NULL : worker->heir;
-    if (leave == WF_LEAVE_REJOIN)
+    if (leave == WF_LEAVE_REJOIN) {
         wf_task_set_pinned(&leaver->task, stack->kept_route >> 2); /* its lane may be another one by now */
+        stack->checks &= (uint8_t)~WF_CHECK_LENT;
+    }
     WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&leaver->task.state), WF_FIBER_READY);
     wf_store_release(&leaver->task.state, WF_FIBER_READY); /* pairs with a picture of all: this thread is not stopped */
     if (leave == WF_LEAVE_REJOIN)
@@ -258,7 +262,7 @@ static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) 
     const struct wf_attributes *attributes = wf_fiber_attributes(fiber);
     size_t size = attributes ? attributes->stack_size : 0;
     if (size == 0 && WF_UNLIKELY(wf_load_relaxed(&fibers->deep_entries) > 0))
-        size = wf_depth_predict(fibers, fiber->entry);
+        size = wf_depth_predict(fibers, wf_load_relaxed(&fiber->entry));
     struct wf_stack *stack = WF_LIKELY(processor) ? wf_stack_take(&fibers->stacks, &processor->stacks, size)
                                                   : wf_stack_take_slow(&fibers->stacks, NULL, size);
     if (WF_UNLIKELY(!stack))
@@ -290,16 +294,14 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->pins = 0;
     stack->keeps_fp = false;
     stack->has_cxx = false;
+    stack->is_indirect = false;
     stack->checks = worker->fibers->checks;
     stack->shields = 0;
     stack->cancel = NULL;
     stack->leavers = NULL;
     stack->held = NULL;
-    stack->seat = NULL;
-    stack->site = (struct weft_ffi_site){0};
-    stack->binds = 0;
-    stack->blocks = 0;
-    stack->is_foreign = false;
+    WF_ASSERT(
+        !stack->seat); /* what has to do with threads is all zero, at first and after every fiber: wf_alone_finish */
     wf_store_relaxed(&stack->waiting, NULL);
     wf_store_relaxed(&stack->wait_word, 0);
     stack->saved_errno = 0;
@@ -378,7 +380,7 @@ struct body {
 
 static void call_entry(void *opaque) {
     struct body *body = opaque;
-    body->result = body->fiber->entry(wf_fiber_stack(body->fiber)->arg);
+    body->result = wf_load_relaxed(&body->fiber->entry)(wf_fiber_stack(body->fiber)->arg);
 }
 
 /* From the fiber's first instruction to the moment when its joiner knows. Leaves its stack in worker->left_stack. */
@@ -409,7 +411,7 @@ static void run_body(struct wf_fiber *fiber) {
     if (WF_UNLIKELY(stack->keeps_fp))
         wf_arch_fp_control_set(worker->fp_control);
     if (WF_UNLIKELY(stack->is_sampled))
-        wf_depth_record(fibers, fiber->entry, wf_stack_depth(stack));
+        wf_depth_record(fibers, wf_load_relaxed(&fiber->entry), wf_stack_depth(stack));
     worker->left_stack = stack;
     wf_context_release(stack);
     void *result = attempt.is_exit ? attempt.result : body.result;

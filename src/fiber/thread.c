@@ -16,7 +16,12 @@
 #include "os/report.h"
 #include "os/thread.h"
 
+struct region {
+    char unused;
+};
+
 static void begin(bool is_long);
+static void region_end(struct region *region);
 static weft_hog *find_hog_locked(struct wf_hogs *hogs, weft_fn entry);
 
 void weft_blocking_begin(void) {
@@ -47,9 +52,13 @@ void *weft_blocking(void *(*fn)(void *arg), void *arg) {
     if (!fn)
         wf_fatal("weft_blocking was given no function");
     begin(true);
-    void *result = fn(arg);
+    struct region region __attribute__((cleanup(region_end), unused)) = {0}; /* an exception may leave it too */
+    return fn(arg);
+}
+
+static void region_end(struct region *region) {
+    (void)region;
     weft_blocking_end();
-    return result;
 }
 
 void weft_maybe_yield(void) {
@@ -112,7 +121,7 @@ void wf_hog_note(struct wf_worker *base, struct wf_processor *processor) {
         return;
     weft_hog seen = {0};
     wf_lock_take(&fiber->lock);
-    seen.entry = fiber->entry;
+    seen.entry = wf_load_relaxed(&fiber->entry);
     seen.last = wf_fiber_id(fibers, fiber);
     wf_fiber_copy_name(fiber, seen.name);
     wf_lock_drop(&fiber->lock);

@@ -59,10 +59,10 @@ static int parse_cpus(const char *text, cpu_set_t *set) {
 int wf_os_thread_policy_set(struct wf_os_thread_policy *before, const char *cpus, int nice, unsigned real_time) {
     memset(before, 0, sizeof *before);
     int error = cpus ? set_cpus(before, cpus) : 0;
-    if (!error && nice)
-        error = set_nice(before, nice);
     if (!error && real_time)
         error = set_real_time(before, real_time);
+    if (!error && nice) /* last, because it is what may not be given back */
+        error = set_nice(before, nice);
     if (error)
         (void)wf_os_thread_policy_restore(before);
     return error;
@@ -114,11 +114,11 @@ int wf_os_thread_policy_restore(const struct wf_os_thread_policy *before) {
     if (error)
         return error;
     struct sched_param was = {.sched_priority = before->priority};
-    if (before->has_kind && (error = pthread_setschedparam(pthread_self(), before->kind, &was)) != 0)
-        return -error;
+    if (before->has_kind)
+        error = -pthread_setschedparam(pthread_self(), before->kind, &was);
     if (before->has_nice && setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), before->nice) != 0)
-        return -errno;
+        error = errno == EACCES ? -EPERM : -errno;
     if (before->has_cpus && sched_setaffinity(0, sizeof before->cpus, &before->cpus) != 0)
-        return -errno;
-    return 0;
+        error = -errno;
+    return error;
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,7 +38,11 @@ struct start {
 /* What the thread that last ran an engine had blocked. */
 static pthread_mutex_t program_mask_lock = PTHREAD_MUTEX_INITIALIZER;
 static sigset_t program_mask;
+static cpu_set_t program_cpus;
+static bool has_program_cpus;
+static int program_nice;
 
+static void set_plain_policy(pthread_attr_t *attributes);
 static void *thread_main(void *opaque);
 
 int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)(void *arg), void *arg) {
@@ -66,6 +71,7 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)
     int error = pthread_attr_init(&attributes);
     if (!error) {
         pthread_attr_setstacksize(&attributes, THREAD_STACK);
+        set_plain_policy(&attributes);
         pthread_sigmask(SIG_SETMASK, &blocked, &before);
         error = pthread_create(&thread->handle, &attributes, thread_main, start);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -76,9 +82,24 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)
     return -error;
 }
 
-void wf_os_thread_note_signals(void) {
+void wf_os_thread_note_program(void) {
     pthread_mutex_lock(&program_mask_lock);
     pthread_sigmask(SIG_SETMASK, NULL, &program_mask);
+    has_program_cpus = sched_getaffinity(0, sizeof program_cpus, &program_cpus) == 0;
+    program_nice = getpriority(PRIO_PROCESS, (id_t)wf_os_thread_id());
+    pthread_mutex_unlock(&program_mask_lock);
+}
+
+/* Whoever starts it may be a thread with a policy of its own, which is not passed on. (Niceness is, where the system does
+ * not let a thread have less of it.) */
+static void set_plain_policy(pthread_attr_t *attributes) {
+    struct sched_param plain = {0};
+    pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(attributes, SCHED_OTHER);
+    pthread_attr_setschedparam(attributes, &plain);
+    pthread_mutex_lock(&program_mask_lock);
+    if (has_program_cpus)
+        pthread_attr_setaffinity_np(attributes, sizeof program_cpus, &program_cpus);
     pthread_mutex_unlock(&program_mask_lock);
 }
 
@@ -95,6 +116,10 @@ static void *thread_main(void *opaque) {
     struct start start = *(struct start *)opaque;
     wf_os_free(opaque);
     pthread_setname_np(pthread_self(), start.name);
+    pthread_mutex_lock(&program_mask_lock);
+    int nice = program_nice;
+    pthread_mutex_unlock(&program_mask_lock);
+    (void)setpriority(PRIO_PROCESS, (id_t)wf_os_thread_id(), nice); /* that of its starter may be another */
     start.fn(start.arg);
     return NULL;
 }

@@ -27,8 +27,9 @@ struct wf_os_thread {
  * cut at 15 bytes.
  * Returns 0, -EAGAIN or -ENOMEM. */
 int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)(void *arg), void *arg);
-/* On a thread of the program, before the first start: its signal mask is the program's own. */
-void wf_os_thread_note_signals(void);
+/* On a thread of the program, before the first start: its signal mask is the program's own, and the processors of the machine
+ * that it may use are what threads begin with. */
+void wf_os_thread_note_program(void);
 /* In the child of a fork: whoever was starting a thread is gone. */
 void wf_os_thread_after_fork(void);
 /* In the child of a fork by such a thread: the program's own signal mask again. */

@@ -172,6 +172,7 @@ static struct wf_fibers *continuation_enter(const struct continuation *continuat
 }
 
 static void *promise_handler(void *opaque) {
+    wf_fiber_set_indirect();
     struct continuation *continuation = opaque;
     const weft_outcome *outcome = &continuation->base.source.outcome;
     bool is_resolved = outcome->state == WEFT_PROMISE_RESOLVED;

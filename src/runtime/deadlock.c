@@ -87,7 +87,7 @@ static bool is_silent(struct wf_fibers *fibers) {
 }
 
 static uint64_t count_switches(struct wf_fibers *fibers) {
-    uint64_t sum = 0;
+    uint64_t sum = wf_load_relaxed(&fibers->binding.parks); /* those that run alone are not switched to */
     for (uint32_t i = 0, limit = wf_engine_limit(&fibers->engine); i < limit; i++)
         sum += wf_load_relaxed(&fibers->engine.processors[i]->counters.switches);
     return sum;

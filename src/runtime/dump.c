@@ -195,7 +195,7 @@ static void add_fiber(struct wf_picture *picture, struct wf_fibers *fibers, stru
     head.fiber = wf_fiber_id(fibers, fiber);
     head.parent = wf_parent_id(fibers, fiber);
     head.function = fiber->parent & WF_FLAG_FIRST ? (const void *)(uintptr_t)((weft_runtime *)fibers)->first
-                                                  : (const void *)(uintptr_t)fiber->entry;
+                                                  : (const void *)(uintptr_t)wf_load_relaxed(&fiber->entry);
     wf_fiber_copy_name(fiber, head.name);
     wf_lock_drop(&fiber->lock);
     if (head.state == WF_FIBER_FREE)

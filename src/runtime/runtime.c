@@ -125,6 +125,7 @@ static void runtime_stop(weft_runtime *runtime) {
         wf_join_abandon(fibers);
     wf_timer_table_abandon(fibers);
     wf_runtimes_close(fibers);
+    wf_crew_wait_quiet(&fibers->engine); /* again: one of them may have started a thread for a fiber */
     if (wf_fibers_alive(fibers) > 0) {
         wf_join_abandon(fibers); /* again: those who were inside may have left callbacks for the end of a fiber */
         wf_wait_drop_all(fibers);

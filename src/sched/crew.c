@@ -27,7 +27,8 @@
 #include "sched/engine.h"
 
 static struct wf_worker *worker_new(struct wf_engine *engine);
-static struct wf_worker *take_spare(struct wf_crew *crew);
+static struct wf_worker *take_spare(struct wf_crew *crew, bool for_task);
+static void forget_spare(struct wf_crew *crew, struct wf_worker *worker);
 static struct wf_worker *start_thread(struct wf_engine *engine, int *error);
 static bool reserve_thread(struct wf_crew *crew);
 static void worker_thread(void *opaque);
@@ -50,20 +51,16 @@ int wf_crew_start(struct wf_engine *engine, struct wf_worker **out) {
     int error = engine->policy->worker_begin(first);
     if (error)
         return error;
-    wf_os_thread_note_signals();
+    wf_os_thread_note_program();
     wf_current_set(first);
-    first->thread_id = wf_os_thread_id();
-    *out = first;
+    wf_store_relaxed(&first->thread_id, wf_os_thread_id());
+    *out = engine->crew.first = first;
     for (uint32_t i = 1; i < engine->count && !error; i++) {
         struct wf_worker *worker = start_thread(engine, &error);
         if (worker) {
             worker->next = first->next;
             first->next = worker;
         }
-    }
-    for (struct wf_worker *worker = first->next, *next; error && worker; worker = next) {
-        next = worker->next;
-        wf_crew_let_go(worker);
     }
     return error;
 }
@@ -79,6 +76,14 @@ void wf_crew_begin(struct wf_engine *engine, struct wf_worker *first) {
         wf_crew_give_processor(worker, engine->processors[i]);
     }
     wf_crew_give_processor(first, engine->processors[0]);
+}
+
+/* Or something has not started: they go home, once the engine is stopping. */
+void wf_crew_cancel(struct wf_worker *first) {
+    for (struct wf_worker *worker = first, *next; worker; worker = next) {
+        next = worker->next;
+        wf_crew_let_go(worker);
+    }
 }
 
 static struct wf_worker *worker_new(struct wf_engine *engine) {
@@ -102,8 +107,8 @@ static struct wf_worker *worker_new(struct wf_engine *engine) {
     return worker;
 }
 
-struct wf_worker *wf_crew_hire(struct wf_engine *engine) {
-    struct wf_worker *worker = take_spare(&engine->crew);
+struct wf_worker *wf_crew_hire(struct wf_engine *engine, bool for_task) {
+    struct wf_worker *worker = take_spare(&engine->crew, for_task);
     int error = 0;
     if (!worker)
         worker = start_thread(engine, &error);
@@ -112,16 +117,26 @@ struct wf_worker *wf_crew_hire(struct wf_engine *engine) {
     return worker;
 }
 
-static struct wf_worker *take_spare(struct wf_crew *crew) {
+static struct wf_worker *take_spare(struct wf_crew *crew, bool for_task) {
     wf_lock_take(&crew->lock);
-    struct wf_worker *worker = crew->spare;
+    struct wf_worker **at = &crew->spare;
+    if (for_task && *at && !(*at)->has_thread) /* the caller's, which has to be free when the engine stops */
+        at = &(*at)->next;
+    struct wf_worker *worker = *at;
     if (worker) {
-        crew->spare = worker->next;
-        worker->is_spare = false;
-        wf_count_owner(&crew->spares, -1);
+        *at = worker->next;
+        forget_spare(crew, worker);
     }
     wf_lock_drop(&crew->lock);
     return worker;
+}
+
+/* Under the lock: it is not in the list any more. */
+static void forget_spare(struct wf_crew *crew, struct wf_worker *worker) {
+    worker->is_spare = false;
+    wf_count_owner(&crew->spares, -1);
+    if (!worker->has_thread)
+        wf_store_relaxed(&crew->is_caller_spare, 0);
 }
 
 /* A thread that has begun and waits to be given something. NULL, and an error, when there can be none. */
@@ -191,7 +206,7 @@ static void worker_thread(void *opaque) {
     bool has_failed = worker->begin_error != 0;
     if (!has_failed)
         wf_current_set(worker);
-    worker->thread_id = wf_os_thread_id();
+    wf_store_relaxed(&worker->thread_id, wf_os_thread_id());
     wf_parker_unpark(&worker->begun);
     if (has_failed)
         return;
@@ -207,8 +222,10 @@ void wf_crew_serve(struct wf_worker *worker) {
         wf_worker_move(worker, processor ? WF_WORKER_HOLDS : WF_WORKER_ALONE);
         if (processor) {
             worker->processor = processor;
-            if (processor->index >= engine->count)
+            if (processor->is_entering) { /* and not one that was lent or given away, which counts already */
+                processor->is_entering = false;
                 wf_world_resume(worker);
+            }
             wf_worker_loop(worker);
         } else {
             engine->policy->run(worker, task);
@@ -260,8 +277,7 @@ static bool leave_spares(struct wf_worker *worker) {
         while (*at != worker)
             at = &(*at)->next;
         *at = worker->next;
-        worker->is_spare = false;
-        wf_count_owner(&crew->spares, -1);
+        forget_spare(crew, worker);
     }
     wf_lock_drop(&crew->lock);
     return was_spare;
@@ -280,7 +296,7 @@ static void become_spare(struct wf_worker *worker) {
     bool was_alone = wf_worker_state(worker) == WF_WORKER_ALONE;
     worker->processor = NULL;
     wf_worker_move(worker, WF_WORKER_SPARE);
-    if (!worker->is_spoilt)
+    if (!worker->is_spoilt || !worker->has_thread)
         lay_down(worker);
     /* The task that ran here may have been the last one that somebody waited for, or that could wake somebody. Its end was
      * counted before; the other side asks for the end, or enters the idle set, and then looks at the count. */
@@ -290,9 +306,28 @@ static void become_spare(struct wf_worker *worker) {
         wf_engine_notify_any(engine);
 }
 
+/* The caller's thread is spare, and cannot go home: it takes the place of one that can, and has nothing to do. */
+bool wf_crew_make_way(struct wf_worker *worker) {
+    struct wf_engine *engine = worker->engine;
+    struct wf_processor *processor = worker->processor;
+    struct wf_worker *caller = engine->crew.first;
+    if (!worker->has_thread || processor->pins > 0 || !leave_spares(caller))
+        return false;
+    if (worker->is_searching) {
+        worker->is_searching = false;
+        wf_idle_search_end(
+            &engine->idle); /* whoever was turned away by us is seen by the caller, who looks everywhere */
+    }
+    worker->processor = NULL;
+    wf_crew_give_processor(caller, processor);
+    return true;
+}
+
 static void lay_down(struct wf_worker *worker) {
     struct wf_crew *crew = &worker->engine->crew;
     wf_lock_take(&crew->lock);
+    if (!worker->has_thread)
+        wf_store_relaxed(&crew->is_caller_spare, 1);
     worker->next = crew->spare;
     crew->spare = worker;
     worker->is_spare = true;
@@ -357,6 +392,14 @@ void wf_crew_unpark_all(struct wf_engine *engine) {
     wf_lock_drop(&engine->crew.lock);
     for (; worker; worker = worker->next_all) /* the list only grows at its head */
         wf_parker_unpark(&worker->parker);
+}
+
+void wf_crew_unpark_busy(struct wf_engine *engine) {
+    wf_lock_take(&engine->crew.lock);
+    for (struct wf_worker *worker = engine->crew.all; worker; worker = worker->next_all)
+        if (!worker->is_spare)
+            wf_parker_unpark(&worker->parker);
+    wf_lock_drop(&engine->crew.lock);
 }
 
 void wf_crew_wait_quiet(struct wf_engine *engine) {

@@ -114,7 +114,7 @@ int wf_engine_run(struct wf_engine *engine) {
         error = wf_monitor_start(engine);
     if (error) {
         wf_engine_stop(engine);
-        wf_crew_let_go(first);
+        wf_crew_cancel(first);
     } else {
         wf_crew_begin(engine, first);
     }
@@ -126,6 +126,7 @@ int wf_engine_run(struct wf_engine *engine) {
 
 void wf_engine_stop(struct wf_engine *engine) {
     wf_store_seq_cst(&engine->is_stopping, 1);
+    wf_fence_seq_cst(); /* pairs with that of wf_idle_park: an extra processor that we do not see yet sees that */
     uint32_t limit = wf_engine_limit(engine);
     for (uint32_t i = 0; i < limit; i++)
         wf_store_seq_cst(&engine->processors[i]->attention, 1);

@@ -102,6 +102,7 @@ struct wf_processor {
     uint32_t rounds;           /* visits of the loop, for taking turns */
     bool is_uncovered;         /* timers may have changed since somebody last promised to wake for them */
     bool takes_pinned;         /* take turns between pinned and other tasks */
+    bool is_entering;          /* an extra one is being put into service; set by the monitor before it gives it away */
     bool has_extra;            /* pinned tasks, or tasks in another lane than the normal one, may be here; or replay */
     uint32_t pins;             /* tasks that may run here only */
     struct wf_chain pinned;
@@ -149,7 +150,7 @@ struct wf_worker {
     int begin_error;                     /* written by the thread before begun is unparked */
     uint32_t index;                      /* how many there were before it */
     struct wf_os_thread thread;
-    int64_t thread_id; /* the kernel's; written before begun is unparked */
+    _Atomic int64_t thread_id; /* the kernel's; written before begun is unparked; the monitor may be late to look */
     struct wf_parker begun;
     struct wf_worker *next;               /* under the crew's lock: spare, unused */
     struct wf_worker *next_all;           /* constant */
@@ -182,6 +183,7 @@ static inline void wf_worker_move(struct wf_worker *worker, enum wf_worker_state
 struct wf_crew {
     struct wf_lock lock;
     struct wf_worker *all;     /* under lock; never shrinks */
+    struct wf_worker *first;   /* on the caller's thread; constant once there */
     struct wf_worker *spare;   /* under lock */
     struct wf_worker *unused;  /* under lock: workers whose threads have ended */
     struct wf_worker *retired; /* under lock: the last thread that has ended; the next one joins it */
@@ -193,6 +195,7 @@ struct wf_crew {
     struct wf_parker quiet;    /* for the caller's thread: busy became 0 */
     _Atomic uint32_t threads;  /* written under lock */
     _Atomic uint32_t spares;
+    _Atomic uint32_t is_caller_spare; /* first is among them */
     _Atomic uint32_t peak;
     _Atomic uint64_t births;
     _Atomic uint64_t deaths;
@@ -315,16 +318,21 @@ void wf_worker_loop(struct wf_worker *worker);
  * is given something, or let go again. */
 int wf_crew_start(struct wf_engine *engine, struct wf_worker **first);
 void wf_crew_begin(struct wf_engine *engine, struct wf_worker *first);
-struct wf_worker *wf_crew_hire(struct wf_engine *engine);
+void wf_crew_cancel(struct wf_worker *first);
+struct wf_worker *wf_crew_hire(struct wf_engine *engine, bool for_task);
 void wf_crew_give_processor(struct wf_worker *worker, struct wf_processor *processor);
 void wf_crew_give_task(struct wf_worker *worker, struct wf_task *task);
 void wf_crew_let_go(struct wf_worker *worker);
+/* A worker that has nothing to do gives its processor to the caller's thread, if that is spare: then true. */
+bool wf_crew_make_way(struct wf_worker *worker);
 /* What a thread of it does until it ends. */
 void wf_crew_serve(struct wf_worker *worker);
 /* The engine is stopping, and this worker, inside a task that it runs alone, has nothing left to do but to keep the task's
  * memory: sleeps until wf_engine_term. Returns at once on the thread that called wf_engine_run. */
 void wf_crew_rest_alone(struct wf_worker *worker);
 void wf_crew_unpark_all(struct wf_engine *engine);
+/* Only those that are not spare. */
+void wf_crew_unpark_busy(struct wf_engine *engine);
 /* Waits until nobody runs. The caller is on the first worker's thread. */
 void wf_crew_wait_quiet(struct wf_engine *engine);
 void wf_crew_term(struct wf_engine *engine);
@@ -335,8 +343,8 @@ void wf_worker_lend(struct wf_worker *worker);
 bool wf_worker_reclaim(struct wf_worker *worker);
 /* Gives it to heir, who was hired, and is alone. */
 void wf_worker_give(struct wf_worker *worker, struct wf_worker *heir);
-/* Any thread that has hired heir: takes what the worker has lent. False: it has not. */
-bool wf_worker_take_lent(struct wf_worker *worker, struct wf_worker *heir);
+/* Any thread that has hired heir: takes what the worker lends while its word is grip. False: it has that back. */
+bool wf_worker_take_lent(struct wf_worker *worker, uint32_t grip, struct wf_worker *heir);
 
 /* The monitor (sched/monitor.c). */
 size_t wf_monitor_sights_size(const struct wf_engine *engine);
@@ -375,6 +383,8 @@ void wf_worker_sleep(struct wf_worker *worker);
 void wf_worker_cover_timers(struct wf_worker *worker);
 /* Any thread: a timer was armed in another processor than the caller's: see to it that somebody wakes for it. */
 void wf_engine_timers_changed_any(struct wf_engine *engine);
+/* The same for one that was armed here by somebody who does not hold it. */
+void wf_processor_timers_changed_any(struct wf_processor *processor);
 
 /* Replay (sched/replay.c). start: before the engine runs; it has one worker and the clock is virtual. */
 void wf_replay_start(struct wf_engine *engine);

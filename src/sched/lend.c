@@ -74,19 +74,22 @@ bool wf_worker_reclaim(struct wf_worker *worker) {
         if (wf_grip_state(found) == WF_WORKER_ALONE)
             return false;
         WF_ASSERT(wf_grip_state(found) == WF_WORKER_FROZEN);
-        wf_parker_park(&wf_load_relaxed(&worker->lent)->world_parker, WF_NEVER);
+        wf_parker_park(&worker->parker,
+                       WF_NEVER); /* its own: the processor may have another holder when this is over */
     }
 }
 
-bool wf_worker_take_lent(struct wf_worker *worker, struct wf_worker *heir) {
-    uint32_t grip = LEND_LOAD_GRIP(&worker->grip); /* B: pairs with A */
-    if (wf_grip_state(grip) != WF_WORKER_LENT)
+bool wf_worker_take_lent(struct wf_worker *worker, uint32_t seen, struct wf_worker *heir) {
+    uint32_t grip = LEND_LOAD_GRIP(&worker->grip);             /* B: pairs with A */
+    if (grip != seen || wf_grip_state(grip) != WF_WORKER_LENT) /* another region may be one of a pinned task */
         return false;
     struct wf_processor *processor = wf_load_relaxed(&worker->lent);
     WF_POINT("take.before_claim");
     wf_fetch_add_relaxed(&worker->engine->alone, 1);
-    wf_store_relaxed(&worker->alone_since, wf_os_now());
+    int64_t now = wf_os_now();
+    wf_store_relaxed(&worker->alone_since, now);
     if (!LEND_CAS_TAKE(&worker->grip, &grip, wf_grip(WF_WORKER_ALONE, grip >> WF_GRIP_BITS))) {
+        wf_cas_relaxed(&worker->alone_since, &now, 0); /* unless it counts for another reason by now */
         wf_fetch_sub_relaxed(&worker->engine->alone, 1);
         return false;
     }

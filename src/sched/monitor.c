@@ -58,6 +58,18 @@ struct wf_sight {
 
 enum look { LOOK_IDLE, LOOK_BUSY, LOOK_SUSPICIOUS };
 
+/* Mutants, found by tests/model/model_monitor.c. */
+#ifdef WF_MUTANT_MONITOR_NO_FENCE
+#define MONITOR_FENCE() (void)0
+#else
+#define MONITOR_FENCE() wf_fence_seq_cst()
+#endif
+#ifdef WF_MUTANT_MONITOR_NO_BARRIER
+#define MONITOR_BARRIER() (void)0
+#else
+#define MONITOR_BARRIER() wf_os_barrier()
+#endif
+
 static void monitor_thread(void *opaque);
 static void sleep_deeply(struct wf_engine *engine);
 static bool is_idle(struct wf_engine *engine);
@@ -70,7 +82,7 @@ static enum look look_at_held(struct wf_engine *engine, struct wf_processor *pro
 static bool has_run_meanwhile(struct wf_sight *sight, const struct wf_worker *holder, int64_t now);
 static bool is_at_task(struct wf_worker *worker);
 static bool work_waits(struct wf_engine *engine, int64_t now);
-static void take(struct wf_engine *engine, struct wf_worker *holder);
+static void take(struct wf_engine *engine, struct wf_worker *holder, uint32_t grip);
 static void stand_in_for(struct wf_engine *engine, struct wf_processor *processor, struct wf_worker *hog, int64_t now);
 static bool become_shared(struct wf_engine *engine);
 static struct wf_processor *find_extra(struct wf_engine *engine);
@@ -120,9 +132,13 @@ static void monitor_thread(void *opaque) {
 
 static void sleep_deeply(struct wf_engine *engine) {
     wf_store_relaxed(&engine->monitor.is_asleep, 1);
-    wf_fence_seq_cst(); /* pairs with the fence at the end of wf_worker_sleep */
+    MONITOR_FENCE(); /* pairs with the fence at the end of wf_worker_sleep */
     WF_POINT("monitor.before_sleep");
+#ifdef WF_MUTANT_MONITOR_SLEEP_WITHOUT_LOOK
+    if (!wf_load_acquire(&engine->is_stopping))
+#else
     if (is_idle(engine) && !wf_load_acquire(&engine->is_stopping))
+#endif
         wf_parker_park(&engine->monitor.parker, WF_NEVER);
     wf_store_relaxed(&engine->monitor.is_asleep, 0);
 }
@@ -145,12 +161,14 @@ static enum look look_at_all(struct wf_engine *engine, int64_t now) {
 static enum look look_at(struct wf_engine *engine, struct wf_processor *processor, int64_t now) {
     struct wf_sight *sight = &engine->monitor.sights[processor->index];
     struct wf_worker *holder = wf_load_acquire(&processor->holder); /* pairs with its hand-over */
-    if (!holder || wf_idle_is_seated_any(&engine->idle, processor->index) || wf_load_relaxed(&processor->is_detached)) {
+    uint32_t grip = holder ? wf_load_acquire(&holder->grip) : 0; /* pairs with lending, and has_pins as it was then */
+    bool is_looked_after = wf_load_relaxed(&processor->is_detached) && wf_grip_state(grip) != WF_WORKER_LENT;
+    if (!holder || wf_idle_is_seated_any(&engine->idle, processor->index) || is_looked_after) {
         sight->holder = NULL;
         return LOOK_IDLE;
     }
     struct wf_sight seen = {.holder = holder,
-                            .grip = wf_load_relaxed(&holder->grip),
+                            .grip = grip,
                             .switches = wf_load_relaxed(&processor->counters.switches),
                             .since = sight->since,
                             .asked_at = sight->asked_at,
@@ -174,8 +192,8 @@ static enum look look_at_lent(struct wf_engine *engine, struct wf_processor *pro
     if (!work_waits(engine, now) && for_ns < PATIENCE_NS)
         return LOOK_SUSPICIOUS;
     if (!wf_load_relaxed(&processor->has_pins))
-        take(engine, holder);
-    else if (for_ns >= HOG_NS && work_waits(engine, now))
+        take(engine, holder, engine->monitor.sights[processor->index].grip);
+    else if (for_ns >= HOG_NS && work_waits(engine, now) && !wf_load_relaxed(&processor->is_detached))
         stand_in_for(engine, processor, holder, now);
     return LOOK_BUSY;
 }
@@ -196,7 +214,7 @@ static enum look look_at_held(struct wf_engine *engine, struct wf_processor *pro
 /* Whether the thread had, or could have had, OWN_NS of a processor of the machine since we first asked. On a machine with too
  * few of them for all its threads, one that merely waits its turn is no hog, and a thread more would make matters worse. */
 static bool has_run_meanwhile(struct wf_sight *sight, const struct wf_worker *holder, int64_t now) {
-    int64_t starved = wf_os_thread_starved(holder->thread_id);
+    int64_t starved = wf_os_thread_starved(wf_load_relaxed(&holder->thread_id));
     if (starved < 0)
         return true; /* nobody knows: then time is what counts */
     if (sight->asked_at == 0) {
@@ -224,13 +242,13 @@ static bool work_waits(struct wf_engine *engine, int64_t now) {
     return false;
 }
 
-static void take(struct wf_engine *engine, struct wf_worker *holder) {
-    struct wf_worker *heir = wf_crew_hire(engine);
+static void take(struct wf_engine *engine, struct wf_worker *holder, uint32_t grip) {
+    struct wf_worker *heir = wf_crew_hire(engine, false);
     if (!heir) {
         warn(engine);
         return;
     }
-    if (wf_worker_take_lent(holder, heir))
+    if (wf_worker_take_lent(holder, grip, heir))
         wf_fetch_add_relaxed(&engine->crew.takeovers, 1);
     else
         wf_crew_let_go(heir);
@@ -242,14 +260,15 @@ static void stand_in_for(struct wf_engine *engine, struct wf_processor *processo
     struct wf_processor *extra = find_extra(engine);
     if (!extra)
         return;
-    struct wf_worker *heir = wf_crew_hire(engine);
+    struct wf_worker *heir = wf_crew_hire(engine, false);
     if (!heir) {
         warn(engine);
         return;
     }
-    if (engine->policy->on_hog)
+    bool computes = wf_worker_state(hog) == WF_WORKER_HOLDS; /* else it blocks, and may not be taken */
+    if (computes && engine->policy->on_hog)
         engine->policy->on_hog(hog, processor);
-    wf_count_owner(&engine->monitor.hogs, 1);
+    wf_count_owner(&engine->monitor.hogs, computes ? 1 : 0);
     wf_fetch_add_seq_cst(&engine->monitor.detached, 1);
     wf_fetch_add_seq_cst(&engine->monitor.extras, 1);
     wf_fetch_add_seq_cst(&engine->active, 1);
@@ -257,6 +276,8 @@ static void stand_in_for(struct wf_engine *engine, struct wf_processor *processo
     wf_store_seq_cst(&processor->is_detached, 1);
     WF_POINT("monitor.detached");
     wf_store_seq_cst(&processor->attention, 1);
+    wf_engine_unpark_any(engine, processor->index); /* it may have come back, and gone to sleep, while we were at it */
+    extra->is_entering = true;
     wf_crew_give_processor(heir, extra);
     /* The hog may have come back before it was told, and its processor, an extra one, may be out of service. */
     if (!wf_load_seq_cst(&processor->holder) && wf_exchange_seq_cst(&processor->is_detached, 0))
@@ -267,8 +288,11 @@ static void stand_in_for(struct wf_engine *engine, struct wf_processor *processo
 static bool become_shared(struct wf_engine *engine) {
     if (!wf_load_relaxed(&engine->is_shared)) {
         wf_store_relaxed(&engine->is_shared, 1);
-        wf_os_barrier();
+        MONITOR_BARRIER();
     }
+#ifdef WF_MUTANT_MONITOR_IN_NEXT_IGNORED
+    return true;
+#endif
     for (uint32_t i = 0; i < engine->count; i++)
         if (wf_load_acquire(&engine->processors[i]->in_next)) /* pairs with wf_processor_take_next_owner */
             return false;

@@ -122,6 +122,11 @@ void wf_worker_cover_timers(struct wf_worker *worker) {
         wf_engine_timers_changed_any(engine);
 }
 
+void wf_processor_timers_changed_any(struct wf_processor *processor) {
+    wf_store_relaxed(&processor->attention, 1); /* it may be busy, and have had no timers to look at */
+    wf_engine_timers_changed_any(processor->engine);
+}
+
 /* An engine with one worker needs it too: that worker may be polling. If it is not, it looks at its timers again before it
  * sleeps, and every so many tasks while it does not. */
 void wf_engine_timers_changed_any(struct wf_engine *engine) {

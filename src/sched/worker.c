@@ -46,6 +46,7 @@ static struct wf_task *worker_next(struct wf_worker *worker);
 static struct wf_task *worker_look(struct wf_worker *worker);
 static bool worker_attend(struct wf_worker *worker);
 static struct wf_task *worker_serve(struct wf_worker *worker);
+static struct wf_task *worker_relieve(struct wf_worker *worker);
 static struct wf_task *take_from_lane(struct wf_worker *worker, enum wf_lane lane);
 static void set_allowance(struct wf_processor *processor, int64_t now);
 static void fire_timers(struct wf_worker *worker, struct wf_processor *processor, int64_t now);
@@ -85,6 +86,8 @@ static struct wf_task *worker_next(struct wf_worker *worker) {
                 wf_worker_cover_timers(worker);
             return task;
         }
+        if (WF_UNLIKELY(wf_load_relaxed(&engine->crew.is_caller_spare)) && wf_crew_make_way(worker))
+            return NULL;
         wf_worker_sleep(worker);
     }
 }
@@ -134,6 +137,11 @@ static struct wf_task *worker_serve(struct wf_worker *worker) {
         processor->allowance = ALLOWANCE;
     }
     processor->countdown = processor->allowance;
+    if (wf_load_relaxed(&worker->engine->is_shared)) {
+        struct wf_task *relieved = worker_relieve(worker);
+        if (relieved)
+            return relieved;
+    }
     bool is_others_turn = processor->rounds % URGENT_TURNS == URGENT_TURNS - 1;
     struct wf_task *urgent = is_others_turn ? NULL : wf_urgent_take_owner(processor);
     if (urgent) {
@@ -150,6 +158,31 @@ static struct wf_task *worker_serve(struct wf_worker *worker) {
     default:
         return worker_share(worker, 1);
     }
+}
+
+/* What others cannot look after: on each visit the timers of one other processor, which may be busy or out of service; and on
+ * an extra one, which is here for that, all that waits behind hogs. */
+static struct wf_task *worker_relieve(struct wf_worker *worker) {
+    struct wf_engine *engine = worker->engine;
+    struct wf_processor *own = worker->processor;
+    uint32_t limit = wf_engine_limit(engine);
+    struct wf_processor *other = engine->processors[own->rounds % limit];
+    if (wf_timers_earliest(&other->timers) != WF_NEVER)
+        fire_timers(worker, other, wf_os_now());
+    if (own->index < engine->count)
+        return NULL;
+    struct wf_task *task = NULL;
+    for (uint32_t i = 0; i < limit && !task; i++) {
+        struct wf_processor *hog = engine->processors[i];
+        if (hog == own || !wf_load_relaxed(&hog->is_detached))
+            continue;
+        if (wf_timers_earliest(&hog->timers) != WF_NEVER)
+            fire_timers(worker, hog, wf_os_now());
+        task = wf_exchange_acquire(&hog->next, NULL); /* stale by any measure */
+        if (!task)
+            task = steal_ring(worker, hog);
+    }
+    return task;
 }
 
 /* The turn of a lane that higher ones, here or in the shared queue, might never let through. */

@@ -86,18 +86,19 @@ void wf_world_release(struct wf_worker *worker) {
 #endif
     wf_store_seq_cst(&engine->world_stopper, NULL);
     wf_store_seq_cst(&engine->world_requested, 0);
-    wf_store_relaxed(&worker->processor->attention, 0);
     for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++)
         if (engine->processors[i] != worker->processor)
             wf_parker_unpark(&engine->processors[i]->world_parker);
-    wf_crew_unpark_all(engine); /* those who slept alone and were woken meanwhile */
+    wf_crew_unpark_busy(engine); /* those who were frozen, or slept alone and were woken meanwhile */
 #ifdef WF_MUTANT_WORLD_THAW_LATE
     thaw_lent(engine);
 #endif
 }
 
 void wf_world_saw_lent(struct wf_worker *worker) {
-    if (wf_load_relaxed(&worker->engine->world_stopper) == &wf_load_relaxed(&worker->lent)->world_parker)
+    /* The processor may be somebody else's by now, who stops the world; acquire: then we see that it was taken. */
+    if (wf_load_acquire(&worker->engine->world_stopper) == &wf_load_relaxed(&worker->lent)->world_parker &&
+        wf_worker_state(worker) != WF_WORKER_ALONE)
         wf_fatal("a fiber began a blocking region while it had the world stopped");
     wf_world_poke(worker->engine);
 }

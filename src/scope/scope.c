@@ -299,6 +299,7 @@ static void call_child(void *opaque) {
 }
 
 static void *child_main(void *opaque) {
+    wf_fiber_set_indirect();
     struct child *child = opaque;
     struct wf_member member;
     struct wf_try attempt;

@@ -223,7 +223,7 @@ static int timer_arm_locked(struct timer_record *record, int64_t first, int64_t 
     if (own && processor == own)
         wf_processor_timers_changed_owner(own);
     else
-        wf_engine_timers_changed_any(engine);
+        wf_processor_timers_changed_any(processor);
     return 0;
 }
 
@@ -381,6 +381,7 @@ static bool timer_gives_way(const struct timer_record *record) {
 }
 
 static void *timer_main(void *opaque) {
+    wf_fiber_set_indirect();
     struct timer_record *record = opaque;
     wf_lock_take(&record->lock);
     weft_fn fn = record->is_wanted ? record->fn : NULL;

@@ -68,6 +68,8 @@ static void queue_remove(struct wf_waiter *waiter);
 WF_NOINLINE int wf_wait_enter_slow(struct wf_stack *stack, int64_t deadline_ns) {
     if (stack->checks & WF_CHECK_PERTURB)
         wf_fiber_perturb();
+    if ((stack->checks & WF_CHECK_LENT) && deadline_ns != WEFT_NOW)
+        wf_alone_before_wait(stack);
     if (deadline_ns == WEFT_NOW || !(stack->checks & WF_CHECK_CANCEL))
         return 0;
     return wf_load_relaxed(&stack->cancel->is_cancelled) ? -ECANCELED : 0;

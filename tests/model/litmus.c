@@ -11,6 +11,7 @@
  */
 #include "base/atomic.h"
 #include "model.h"
+#include "os/barrier.h"
 #include "os/futex.h"
 #include "os/memory.h"
 
@@ -62,6 +63,31 @@ STORE_BUFFERING(sb_acq_rel, RELEASE, , ACQUIRE)
 STORE_BUFFERING(sb_acq_rel_fence, RELAXED, FENCE(memory_order_acq_rel), RELAXED)
 STORE_BUFFERING(sb_seq_cst, SEQ_CST, , SEQ_CST)
 STORE_BUFFERING(sb_fence, RELAXED, FENCE(SEQ_CST), RELAXED)
+
+/* One side orders for the compiler only, the other makes all threads pass a barrier, or only itself. */
+THREAD(sb_cheap) {
+    STORE(&x, 1, RELAXED);
+    wf_fence_compiler();
+    r[0] = LOAD(&y, RELAXED);
+}
+THREAD(sb_everywhere) {
+    STORE(&y, 1, RELAXED);
+    wf_os_barrier();
+    r[1] = LOAD(&x, RELAXED);
+}
+THREAD(sb_one) {
+    STORE(&y, 1, RELAXED);
+    FENCE(SEQ_CST);
+    r[1] = LOAD(&x, RELAXED);
+}
+static void sb_barrier(void) {
+    run(sb_cheap, sb_everywhere, NULL, NULL);
+    CHECK(r[0] || r[1]);
+}
+static void sb_one_fence(void) {
+    run(sb_cheap, sb_one, NULL, NULL);
+    CHECK(r[0] || r[1]);
+}
 
 /* A read-modify-write is no fence for other locations. */
 THREAD(sb_rmw_0) {
@@ -349,6 +375,8 @@ static const struct {
     CASE(sb_acq_rel_fence),
     CASE(sb_seq_cst),
     CASE(sb_fence),
+    CASE(sb_barrier),
+    CASE(sb_one_fence),
     CASE(sb_rmw),
     CASE(mp_relaxed),
     CASE(mp_release_only),

@@ -33,6 +33,10 @@ void model_lock_drop(void *lock);
  * nothing. For what belongs to the test and not to the program under test. */
 #define MODEL_UNSEEN __attribute__((no_sanitize("thread"), noinline))
 
+/* A function that is linked because a source names it, and that no case may call. Needs no prototype. */
+_Noreturn void model_unused(void);
+#define MODEL_UNUSED(name) __asm__(".pushsection .text\n.globl " #name "\n" #name ": call model_unused\n.popsection");
+
 /* A number below width; all are explored. */
 int model_choose(int width);
 /* Up to count futex waits return for no reason, at any time. */

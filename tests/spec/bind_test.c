@@ -18,6 +18,8 @@
 static const weft_spawn_options bound = {.bound = true};
 static const weft_options one_worker = {.workers = 1};
 
+static weft_semaphore go_on;
+
 static long thread_id(void) {
     return syscall(SYS_gettid);
 }
@@ -232,7 +234,10 @@ static bool bind_with(const weft_bind_options *options, int cpu) {
     CHECK_EQ(thread_id(), thread);
     CHECK_EQ(weft_unbind(), 0);
     WAIT_UNTIL(is_as_before(thread, &before));
-    CHECK(is_as_before(thread_id(), &before));
+    now = manner_of(thread_id()); /* nor has a thread that was made meanwhile inherited anything */
+    CHECK_EQ(now.nice, before.nice);
+    CHECK_EQ(now.policy, before.policy);
+    CHECK(CPU_EQUAL(&now.cpus, &before.cpus));
     return true;
 }
 
@@ -280,6 +285,40 @@ TEST(the_end_of_the_fiber_undoes_the_options) {
     run_fibers(end_while_bound_with_options);
 }
 
+static void *note_manner(void *arg) {
+    *(struct manner *)arg = manner_of(thread_id());
+    CHECK_EQ(weft_semaphore_acquire(&go_on, 1, WEFT_NEVER), 0);
+    return arg;
+}
+
+/* Threads that are made for others by a thread with options are plain ones. */
+static void spawn_from_a_thread_with_options(void) {
+    enum { CHILDREN = 5 };
+    weft_fiber fibers[CHILDREN];
+    struct manner manners[CHILDREN], before = manner_of(thread_id());
+    const weft_bind_options options[] = {{.nice = 11}, {.real_time = 4}};
+    for (int kind = 0; kind < 2; kind++) {
+        int error = weft_bind(&options[kind]);
+        CHECK(error == 0 || (error == -EPERM && options[kind].real_time));
+        go_on = (weft_semaphore)WEFT_SEMAPHORE_INIT(0);
+        for (int i = 0; i < CHILDREN; i++)
+            fibers[i] = spawn_bound(note_manner, &manners[i]);
+        weft_semaphore_release(&go_on, CHILDREN);
+        for (int i = 0; i < CHILDREN; i++) {
+            JOIN(fibers[i], NULL);
+            CHECK(manners[i].nice == before.nice || (geteuid() != 0 && manners[i].nice == 11));
+            CHECK_EQ(manners[i].policy, before.policy);
+            CHECK(CPU_EQUAL(&manners[i].cpus, &before.cpus));
+        }
+        if (!error)
+            CHECK_EQ(weft_unbind(), 0);
+    }
+}
+
+TEST(threads_made_by_a_thread_with_options_do_not_inherit_them) {
+    run_fibers(spawn_from_a_thread_with_options);
+}
+
 static void bind_the_thread_of_weft_run(void) {
     CHECK_EQ(thread_id(), getpid());
     CHECK_EQ(weft_bind(NULL), 0);
@@ -300,8 +339,6 @@ static void bind_the_thread_of_weft_run(void) {
 TEST(the_thread_of_weft_run_can_be_bound_but_not_changed) {
     run_fibers_with(&one_worker, bind_the_thread_of_weft_run);
 }
-
-static weft_semaphore go_on;
 
 struct pinned_one {
     long before, after;
@@ -486,18 +523,22 @@ static void release(void *value) {
     atomic_fetch_add(&released, (int)(intptr_t)value);
 }
 
-/* A call of its own: compilers believe that errno stays where it is. */
+/* Calls of their own: compilers believe that errno stays where it is. */
 static __attribute__((noinline)) int read_errno(void) {
     __asm__ volatile("");
     return errno;
 }
 
+static __attribute__((noinline)) void write_errno(int value) {
+    __asm__ volatile("");
+    errno = value;
+}
+
 static void *keep_what_is_its_own(void *arg) {
     CHECK_EQ(weft_local_set(key, (void *)10), 0);
     CHECK_EQ(weft_defer(release, (void *)1), 0);
-    errno = 77;
     CHECK_EQ(weft_bind(NULL), 0);
-    CHECK_EQ(read_errno(), 77);
+    write_errno(77);
     CHECK_EQ(weft_sleep(weft_after(WEFT_MICROSECOND)), 0);
     CHECK_EQ(read_errno(), 77);
     CHECK((intptr_t)weft_local_get(key) == 10);
@@ -522,6 +563,6 @@ static void keep_locals_and_errno(void) {
     CHECK_EQ(weft_key_free(key), 0);
 }
 
-TEST(locals_errno_and_deferred_calls_are_kept_over_bind_and_unbind) {
+TEST(locals_errno_and_deferred_calls_are_kept_by_bound_fibers) {
     run_fibers(keep_locals_and_errno);
 }

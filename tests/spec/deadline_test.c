@@ -239,3 +239,41 @@ static void survive_body(void) {
 TEST(deadline_of_an_inner_scope_leaves_the_outer_one_alone) {
     run_fibers(survive_body);
 }
+
+/* With the thread: inside a blocking region, whose processor is still there or has gone to somebody else. */
+struct inside {
+    const struct blocking_kind *kind;
+    bool is_taken;
+};
+
+static uint64_t count_takeovers(void) {
+    weft_thread_stats stats;
+    CHECK_EQ(weft_get_thread_stats(NULL, &stats), 0);
+    return stats.takeovers;
+}
+
+static void *wait_inside_a_region(void *opaque) {
+    const struct inside *inside = opaque;
+    uint64_t before = count_takeovers();
+    weft_blocking_begin();
+    if (inside->is_taken)
+        WAIT_UNTIL(count_takeovers() > before);
+    wait_main((void *)(uintptr_t)inside->kind);
+    weft_blocking_end();
+    return opaque;
+}
+
+static void region_body(void) {
+    for (int i = 0; i < 2 * BLOCKING_KINDS; i++) {
+        struct inside inside = {&blocking_kinds[i / 2], i % 2};
+        weft_fiber fiber;
+        inside.kind->prepare();
+        SPAWN(&fiber, wait_inside_a_region, &inside);
+        JOIN(fiber, NULL);
+        inside.kind->check_and_drop();
+    }
+}
+
+TEST(deadline_of_every_call_passes_inside_a_blocking_region) {
+    run_fibers(region_body);
+}

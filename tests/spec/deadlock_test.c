@@ -6,6 +6,7 @@
  * error is a file meanwhile.
  */
 #include <sys/mman.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "support/child.h"
@@ -229,4 +230,74 @@ TEST(nothing_is_reported_beside_a_thread_of_the_program) {
 
 TEST(nothing_is_reported_when_the_option_says_so) {
     check_waits_for_ever(deadlock_with_the_report_turned_off);
+}
+
+static uint64_t count_takeovers(void) {
+    weft_thread_stats stats;
+    CHECK_EQ(weft_get_thread_stats(NULL, &stats), 0);
+    return stats.takeovers;
+}
+
+static void be_taken(void) {
+    uint64_t before = count_takeovers();
+    weft_blocking_begin();
+    WAIT_UNTIL(count_takeovers() > before);
+}
+
+static int deadlock_beside_spare_threads(void *arg) {
+    be_taken();
+    weft_blocking_end();
+    return spawn_a_circle_and_join(arg);
+}
+
+TEST(a_deadlock_is_reported_beside_threads_without_anything_to_do) {
+    CHECK_EQ(run_quietly(NULL, deadlock_beside_spare_threads), -EDEADLK);
+    check_report("deadlock: all 3 fibers wait and nothing can wake them");
+}
+
+static int deadlock_inside_a_region(void *arg) {
+    spawn_a_circle(arg);
+    be_taken();
+    return weft_join(left, NULL, WEFT_NEVER);
+}
+
+static int deadlock_inside_a_region_at_once(void *arg) {
+    spawn_a_circle(arg);
+    weft_blocking_begin();
+    return weft_join(left, NULL, WEFT_NEVER);
+}
+
+TEST(a_deadlock_of_fibers_that_wait_inside_regions_is_reported) {
+    CHECK_EQ(run_quietly(NULL, deadlock_inside_a_region), -EDEADLK);
+    CHECK(strstr(text, "deadlock: all 3 fibers wait and nothing can wake them"));
+    CHECK_EQ(run_quietly(NULL, deadlock_inside_a_region_at_once), -EDEADLK);
+    CHECK(strstr(text, "deadlock: all 3 fibers wait and nothing can wake them"));
+}
+
+static void *receive_one(void *arg) {
+    CHECK_EQ(receive_what_nobody_sends(arg), 0);
+    return arg;
+}
+
+/* A call that ends by itself, after longer than a report would take. */
+static int block_beside_waiters(void *arg) {
+    struct itimerspec end = {.it_value = {SILENCE_NS / WEFT_SECOND, SILENCE_NS % WEFT_SECOND}};
+    uint64_t expirations;
+    int value = 4;
+    CHECK_EQ(weft_go(receive_one, arg), 0);
+    int clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    CHECK_GE(clock, 0);
+    CHECK_EQ(timerfd_settime(clock, 0, &end, NULL), 0);
+    weft_blocking_begin();
+    CHECK_EQ(read(clock, &expirations, sizeof expirations), sizeof expirations);
+    weft_blocking_end();
+    close(clock);
+    return weft_chan_send(channel, &value, WEFT_NEVER);
+}
+
+TEST(nothing_is_reported_while_a_fiber_is_inside_a_region) {
+    CHECK_EQ(weft_chan_new(&channel, sizeof(int), 0), 0);
+    CHECK_EQ(run_quietly(NULL, block_beside_waiters), 0);
+    CHECK_TEXT(text, "");
+    weft_chan_free(channel);
 }

@@ -171,3 +171,56 @@ TEST(by_default_there_are_no_more_workers_than_processors) {
     if (given)
         setenv("WEFT_WORKERS", kept, 1);
 }
+
+/* First a time in which calls block and fibers compute, with threads that come and go; then rest. */
+static atomic_int light_runs;
+
+static void *block_until_taken(void *arg) {
+    weft_thread_stats stats;
+    CHECK_EQ(weft_get_thread_stats(NULL, &stats), 0);
+    uint64_t before = stats.takeovers;
+    weft_blocking_begin();
+    WAIT_UNTIL(weft_get_thread_stats(NULL, &stats) == 0 && stats.takeovers > before);
+    weft_blocking_end();
+    return arg;
+}
+
+static void *compute_until_others_ran(void *arg) {
+    weft_time limit = weft_after(PATIENCE_NS);
+    while (atomic_load(&light_runs) == 0) {
+        CHECK_LE(weft_now(), limit);
+        sched_yield();
+    }
+    return arg;
+}
+
+static void *run_lightly(void *arg) {
+    weft_thread_stats stats;
+    while (weft_get_thread_stats(NULL, &stats) == 0 && stats.hogs == 0)
+        weft_sleep(weft_after(WEFT_MILLISECOND));
+    atomic_store(&light_runs, 1);
+    return arg;
+}
+
+static int rest_after_work(void *arg) {
+    weft_fiber fibers[16];
+    CHECK_EQ(weft_go(run_lightly, NULL), 0);
+    for (int i = 0; i < 16; i++)
+        SPAWN(&fibers[i], i < 4 ? block_until_taken : compute_until_others_ran, NULL);
+    for (int i = 0; i < 16; i++)
+        JOIN(fibers[i], NULL);
+    return rest(arg);
+}
+
+static void rest_after_work_in_child(void *arg) {
+    thread_start(watch_and_exit, arg);
+    weft_run(&(weft_options){.keep_alive = 10 * WEFT_MILLISECOND}, rest_after_work, NULL);
+}
+
+TEST(a_runtime_that_had_calls_and_computations_to_stand_in_for_rests_again) {
+    if (IS_THREAD_SANITIZED) /* its own thread wakes up */
+        return;
+    atomic_store(&waiting, 0);
+    struct child_end end = child_run(rest_after_work_in_child, NULL);
+    CHECK_CHILD_WELL(&end);
+}

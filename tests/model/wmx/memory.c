@@ -137,6 +137,20 @@ bool wmx_cas(uintptr_t address, int size, uint64_t *expected, uint64_t desired, 
     return is_success;
 }
 
+/* A full fence on every thread: twice, so that each has what all the others had. */
+void wmx_fence_everywhere(const void *code) {
+    wmx_step();
+    for (int i = 0; i < 2 * wmx->thread_count; i++) {
+        struct wmx_thread *thread = &wmx->thread[i % wmx->thread_count];
+        wmx_join_view(&thread->view, &thread->acquired);
+        wmx_join_view(&thread->view, &wmx->sc);
+        wmx->sc = thread->view;
+        thread->released = thread->view;
+        thread->view.clock[i % wmx->thread_count]++;
+    }
+    wmx_log('B', WMX_SEQ_CST, -1, 0, 1, code);
+}
+
 void wmx_fence(int order, const void *code) {
     wmx_step();
     struct wmx_thread *thread = &wmx->thread[wmx->current];

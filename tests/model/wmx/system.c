@@ -9,6 +9,7 @@
  */
 #include "base/assert.h"
 #include "model.h"
+#include "os/barrier.h"
 #include "os/futex.h"
 #include "os/memory.h"
 #include "wmx/wmx.h"
@@ -81,6 +82,10 @@ static void advance_one_read(struct wmx_thread *thread) {
         thread->view.stamp[read->location] = (uint8_t)(read->stamp + 1);
 }
 
+void wf_os_barrier(void) {
+    wmx_fence_everywhere(HERE);
+}
+
 static int lock_of(void *address) {
     for (int i = 0; i < wmx->lock_count; i++)
         if (wmx->lock[i].address == (uintptr_t)address)
@@ -134,6 +139,10 @@ _Noreturn void wf_assert_fail(const char *text, const char *file, int line) {
 
 _Noreturn void model_fail(const char *text, const char *file, int line) {
     wmx_fail("%s:%d: %s", file, line, text);
+}
+
+_Noreturn void model_unused(void) {
+    wmx_fail("a function was called that has no part in this model");
 }
 
 void model_start(void (*function)(void *), void *argument) {

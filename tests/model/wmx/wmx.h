@@ -205,6 +205,7 @@ void wmx_store(uintptr_t address, int size, uint64_t value, int order, const voi
 uint64_t wmx_update(uintptr_t address, int size, enum wmx_update kind, uint64_t operand, int order, const void *code);
 bool wmx_cas(uintptr_t address, int size, uint64_t *expected, uint64_t desired, const int order[2], const void *code);
 void wmx_fence(int order, const void *code);
+void wmx_fence_everywhere(const void *code);           /* os/barrier.h */
 uint64_t wmx_kernel_read(uintptr_t address, int size); /* the latest store, as a system call sees it */
 int wmx_find_location(uintptr_t address);              /* -1: never used atomically so far */
 void wmx_join_view(struct wmx_view *into, const struct wmx_view *from);

@@ -21,7 +21,7 @@
 #include "sched/timer.h"
 #include "weft/time.h"
 
-enum { WF_CHECK_CANCEL = 1, WF_CHECK_DROP = 2, WF_CHECK_PERTURB = 4 };
+enum { WF_CHECK_CANCEL = 1, WF_CHECK_DROP = 2, WF_CHECK_PERTURB = 4, WF_CHECK_LENT = 8 };
 enum wf_fiber_state { WF_FIBER_RUNNING, WF_FIBER_READY, WF_FIBER_PARKED };
 
 struct wf_wait;
@@ -112,6 +112,10 @@ static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_stat
 }
 
 static inline void wf_fiber_perturb(void) {}
+
+static inline void wf_alone_before_wait(struct wf_stack *stack) {
+    (void)stack;
+}
 
 static inline struct wf_processor *wf_timer_home(const struct wf_fiber_worker *worker) {
     return worker->base.processor;

@@ -32,6 +32,11 @@ static inline int wf_timers_arm(struct wf_timers *timers, struct wf_timer *timer
     return 0;
 }
 
+/* Nobody asks but for what waits; a timer that is armed is due. */
+static inline int64_t wf_timers_earliest(struct wf_timers *timers) {
+    return timers->armed ? 0 : INT64_MAX;
+}
+
 static inline bool wf_timers_cancel(struct wf_timer *timer) {
     struct wf_timers *timers = timer->home;
     wf_lock_take(&timers->lock);
