@@ -206,6 +206,7 @@ struct wf_crew {
 
 struct wf_monitor {
     struct wf_os_thread thread;
+    struct wf_parker begun;
     struct wf_parker parker;
     bool has_thread;
     _Atomic uint32_t is_asleep; /* it has no limit to its sleep: whoever wakes up wakes it too */

@@ -97,6 +97,8 @@ size_t wf_monitor_sights_size(const struct wf_engine *engine) {
 int wf_monitor_start(struct wf_engine *engine) {
     int error = wf_os_thread_start(&engine->monitor.thread, "weft-monitor", monitor_thread, engine);
     engine->monitor.has_thread = error == 0;
+    if (!error) /* a thread that is still being made holds locks of the C library, and a task may fork */
+        wf_parker_park(&engine->monitor.begun, WF_NEVER);
     return error;
 }
 
@@ -117,6 +119,7 @@ WF_NOINLINE void wf_monitor_wake_slow(struct wf_engine *engine) {
 static void monitor_thread(void *opaque) {
     struct wf_engine *engine = opaque;
     int quiet = 0;
+    wf_parker_unpark(&engine->monitor.begun);
     while (!wf_load_acquire(&engine->is_stopping)) {
         int64_t now = wf_os_now();
         enum look look = look_at_all(engine, now);

@@ -3,7 +3,7 @@
  * unit/fiber/alone_test.c - waiting alone: a bound fiber sleeps with its thread and is woken by everybody who can wake.
  *
  * Every kind of wait meets every kind of partner, once the fiber is seen asleep and once in a race. The hook of base/point.h
- * serves the waiter exactly between "decide to park" and "parked". The rest looks at what a binding leaves behind in records,
+ * spawns a fiber exactly between "decide to park" and "parked". The rest looks at what a binding leaves behind in records,
  * processors and workers, which only private headers show.
  */
 #include "base/point.h"
@@ -238,11 +238,11 @@ TEST(a_bound_fiber_can_wait_for_everything) {
     run_fibers(meet_everybody);
 }
 
-/* The wake comes between the decision and the sleep. */
+/* Something else is made ready between the decision and the sleep. */
 static weft_semaphore narrow;
 static atomic_int is_armed;
 
-static void release_in_between(const char *name) {
+static void spawn_in_between(const char *name) {
     if (strcmp(name, "park.before_commit") == 0 && !wf_worker_self()->base.processor && atomic_exchange(&is_armed, 0))
         CHECK_EQ(weft_go(end_when_told, NULL), 0); /* something that the commit does not know of */
 }
@@ -265,7 +265,7 @@ static void spawn_while_it_falls_asleep(void) {
 }
 
 TEST(what_happens_while_a_bound_fiber_falls_asleep_does_no_harm) {
-    wf_point_hook = release_in_between;
+    wf_point_hook = spawn_in_between;
     run_fibers(spawn_while_it_falls_asleep);
     wf_point_hook = NULL;
 }
