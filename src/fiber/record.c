@@ -137,7 +137,7 @@ void wf_record_count_freed(struct wf_fibers *fibers) {
 void wf_record_free_locked(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     wf_fiber_set_state(fiber, WF_FIBER_FREE);
     uint32_t generation = wf_load_relaxed(&fiber->task.version) + 1;
-    wf_store_relaxed(&fiber->task.version, generation ? generation : 1);
+    wf_store_release(&fiber->task.version, generation ? generation : 1); /* pairs with who looks without the lock */
     wf_lock_drop(&fiber->lock);
     struct wf_fiber_processor *processor = wf_processor_self(fibers);
     if (WF_UNLIKELY(!processor)) {

@@ -295,7 +295,10 @@ int weft_timer_stop(weft_timer timer) {
 /* Whether the last fiber that it spawned is still there. Without that fiber's lock: an end that is just coming counts as
  * there, and it cannot come back. */
 static bool timer_has_fiber_locked(const struct timer_record *record) {
-    return record->fiber.bits && wf_record_is_locked(wf_record_of(record->fibers, record->fiber), record->fiber);
+    if (!record->fiber.bits)
+        return false;
+    const struct wf_fiber *fiber = wf_record_of(record->fibers, record->fiber);
+    return wf_load_acquire(&fiber->task.version) == (uint32_t)(record->fiber.bits >> 32); /* pairs with its freeing */
 }
 
 /* The id is stale from now on. */

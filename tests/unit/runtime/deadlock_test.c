@@ -16,7 +16,7 @@
 #include "support/run.h"
 
 /* Longer than the second within which a deadlock is reported. */
-#define SILENCE_NS (1200 * WEFT_MILLISECOND)
+#define SILENCE_NS (2000 * WEFT_MILLISECOND)
 
 static struct rendezvous meeting;
 static char text[16384];
