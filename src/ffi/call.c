@@ -121,6 +121,7 @@ static void call_unbound(void (*fn)(void *arg), void *arg) {
         fn(arg);
         return;
     }
+    // NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): the cleanup reads it
     struct unbound_call call __attribute__((cleanup(leave_call))) = {stack};
     stack->is_foreign = true;
     wf_context_call_on(worker->native_sp, worker->native, fn, arg);

@@ -415,7 +415,7 @@ void wf_alone_cannot_start(struct wf_fibers *fibers);
 bool wf_alone_may_run(struct wf_fiber_worker *worker, struct wf_fiber *fiber);
 /* Gives the worker a native stack. -ENOMEM. */
 int wf_alone_native(struct wf_fiber_worker *worker);
-void wf_alone_term(struct wf_worker *worker);
+void wf_alone_term(struct wf_worker *base);
 /* How often a fiber is pinned to its thread. */
 void wf_fiber_set_pins(struct wf_fiber *fiber, uint32_t pins);
 

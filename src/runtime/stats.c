@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "runtime/runtime.h"
 
 static void add_processor(weft_stats *stats, struct wf_fiber_processor *processor);
@@ -91,6 +92,7 @@ int weft_get_spread(weft_runtime *runtime, uint64_t *switches, unsigned size) {
     if (!fibers)
         return -ESTALE;
     unsigned count = fibers->engine.count;
+    WF_ASSERT(count > 0);
     for (unsigned i = 0; i < count && i < size; i++)
         switches[i] = 0;
     for (unsigned i = 0, limit = wf_engine_limit(&fibers->engine); i < limit; i++)

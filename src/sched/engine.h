@@ -317,7 +317,7 @@ void wf_worker_loop(struct wf_worker *worker);
 
 /* The crew (sched/crew.c). hire: a worker without anything to do, whose thread runs and waits; NULL when there can be none. It
  * is given something, or let go again. */
-int wf_crew_start(struct wf_engine *engine, struct wf_worker **first);
+int wf_crew_start(struct wf_engine *engine, struct wf_worker **out);
 void wf_crew_begin(struct wf_engine *engine, struct wf_worker *first);
 void wf_crew_cancel(struct wf_worker *first);
 struct wf_worker *wf_crew_hire(struct wf_engine *engine, bool for_task);
