@@ -16,7 +16,7 @@
 #include "support/run.h"
 
 /* Longer than the second within which a deadlock is reported. */
-#define SILENCE_NS (2000 * WEFT_MILLISECOND)
+#define SILENCE_NS (1200 * WEFT_MILLISECOND)
 
 static struct rendezvous meeting;
 static char text[16384];
@@ -104,9 +104,15 @@ TEST(something_outside_that_is_announced_may_still_wake_somebody) {
     CHECK_TEXT(text, "");
 }
 
+static void *send_after_a_look(void *arg) {
+    WAIT_UNTIL(wf_fault_calls(WF_CALL_THREAD_COUNT) > 0);
+    CHECK_EQ(rendezvous_send(&meeting, arg, WEFT_NEVER), 0);
+    return NULL;
+}
+
 TEST(a_count_of_threads_that_cannot_be_read_is_no_deadlock_and_is_read_once) {
-    pthread_t thread = thread_start(send_after_a_silence, (void *)8);
     wf_fault_order(WF_CALL_THREAD_COUNT, 1, EIO, true);
+    pthread_t thread = thread_start(send_after_a_look, (void *)8);
     CHECK_EQ(run_quietly(receive_for_ever, NULL), 8);
     long looks = wf_fault_calls(WF_CALL_THREAD_COUNT);
     wf_fault_order(WF_CALL_THREAD_COUNT, 0, 0, false);
