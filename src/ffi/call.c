@@ -29,7 +29,7 @@ static int bind_waiting(struct wf_fibers *fibers);
 static void call_unbound(void (*fn)(void *arg), void *arg);
 static void call_native(weft_ffi_site *site, void (*fn)(void *arg), void *arg);
 static void *find_native(void);
-static void leave_region(struct unbound_call *call);
+static void end_fallback(struct unbound_call *call);
 static void leave_call(struct unbound_call *call);
 
 /* Of plain threads. Never written: it has no stack to go to. */
@@ -100,7 +100,7 @@ static WF_NOINLINE int call_first(struct wf_fiber_worker *worker, void (*fn)(voi
         /* -EBUSY: it is pinned to a thread that it shares, which is as good as bound for as long as the call lasts. */
         wf_fetch_add_relaxed(&fibers->binding.fallbacks, 1);
         weft_blocking_begin();
-        struct unbound_call call __attribute__((cleanup(leave_region), unused)) = {0};
+        struct unbound_call call __attribute__((cleanup(end_fallback), unused)) = {0};
         call_unbound(fn, arg);
         error = 0;
     }
@@ -108,7 +108,7 @@ static WF_NOINLINE int call_first(struct wf_fiber_worker *worker, void (*fn)(voi
 }
 
 /* Also when an exception passes. */
-static void leave_region(struct unbound_call *call) {
+static void end_fallback(struct unbound_call *call) {
     (void)call;
     weft_blocking_end();
 }
