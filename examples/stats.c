@@ -69,7 +69,9 @@ static int app(void *arg) {
     for (int i = 0; i < workers && i < 64; i++)
         printf("worker %d gave its thread to a fiber %" PRIu64 " times\n", i, switches[i]);
 
-    bool is_plausible = stats.fibers_ended >= FIBERS && stats.timers_fired >= FIBERS && stats.switches >= FIBERS;
+    /* A fiber that comes to its sleep too late needs no timer. */
+    bool is_plausible =
+        stats.fibers_ended >= FIBERS && stats.timers_fired == stats.timers_armed && stats.switches >= FIBERS;
     return is_plausible && workers == (int)stats.workers ? 0 : 1;
 }
 
