@@ -79,9 +79,8 @@ static void count_pin(struct wf_processor *processor, int change);
 void wf_alone_park(struct wf_fiber_worker *worker, wf_commit *commit, void *arg) {
     struct wf_fiber *fiber = wf_worker_fiber(worker);
     struct wf_stack *stack = wf_fiber_stack(fiber);
-    __builtin_unwind_init();                 /* registers of the callers go to this frame, where a scanner finds them */
-    char *here = __builtin_frame_address(0); /* inside a foreign call it is on another stack */
-    stack->context.sp = here >= stack->low && here < (char *)stack ? here : stack->low;
+    __builtin_unwind_init(); /* registers of the callers go to this frame, where a scanner finds them */
+    stack->context.sp = wf_alone_is_home(stack) ? __builtin_frame_address(0) : (void *)stack->low;
     if (WF_UNLIKELY(stack->has_canary))
         wf_stack_check_canary(stack);
     int saved_errno = *worker->errno_location;
@@ -273,9 +272,7 @@ int wf_alone_bind(struct wf_fiber_worker *worker, const weft_bind_options *optio
         worker->heir = (struct wf_fiber_worker *)heir;
         wf_fiber_leave(worker, WF_LEAVE_MOVE);
         worker = wf_worker_self();
-        if (wf_alone_native(worker) != 0) { /* a thread of ours has one without asking for memory */
-            wf_fatal("a thread without a stack");
-        }
+        set_native(worker, worker->scheduler.sp); /* a task is given to a thread of ours only */
     } else {
         if (stack->pins > 0)
             count_pin(processor, -1);

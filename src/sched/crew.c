@@ -286,14 +286,14 @@ static bool leave_spares(struct wf_worker *worker) {
 /* It has no processor any more, or the engine is stopping. */
 static void become_spare(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
-    if (wf_worker_state(worker) == WF_WORKER_ALONE) {
+    bool was_alone = wf_worker_state(worker) == WF_WORKER_ALONE;
+    if (was_alone) {
         wf_fetch_sub_relaxed(&engine->alone, 1);
         int64_t since = wf_load_relaxed(&worker->alone_since);
         if (since)
             wf_fetch_add_relaxed(&engine->crew.alone_ns, (uint64_t)(wf_os_now() - since));
         wf_store_relaxed(&worker->alone_since, 0);
     }
-    bool was_alone = wf_worker_state(worker) == WF_WORKER_ALONE;
     worker->processor = NULL;
     wf_worker_move(worker, WF_WORKER_SPARE);
     if (!worker->is_spoilt || !worker->has_thread)

@@ -24,6 +24,7 @@ WF_MACHINE_DEFINE(worker, WF_WORKER_STATES)
 
 static int engine_alloc(struct wf_engine *engine);
 static void engine_free_processors(struct wf_engine *engine);
+static void notify_near(struct wf_engine *engine, uint32_t wish);
 
 int wf_engine_init(struct wf_engine *engine, const struct wf_engine_policy *policy, void *owner, uint32_t count,
                    uint64_t seed, const char *name) {
@@ -164,13 +165,15 @@ void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task) {
         for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++)
             wf_store_relaxed(&engine->processors[i]->attention, 1);
     WF_POINT("submit.before_notify");
-    int worker = wf_idle_notify_near(&engine->idle, home);
-    if (worker >= 0)
-        wf_engine_unpark_any(engine, (uint32_t)worker);
+    notify_near(engine, home);
 }
 
 void wf_engine_notify_any(struct wf_engine *engine) {
-    int worker = wf_idle_notify_any(&engine->idle);
+    notify_near(engine, UINT32_MAX);
+}
+
+static void notify_near(struct wf_engine *engine, uint32_t wish) {
+    int worker = wf_idle_notify_near(&engine->idle, wish);
     if (worker >= 0)
         wf_engine_unpark_any(engine, (uint32_t)worker);
 }

@@ -10,30 +10,13 @@
 #include <unistd.h>
 
 #include "support/child.h"
+#include "support/quiet.h"
 #include "support/run.h"
 
 #define SILENCE_NS (1200 * WEFT_MILLISECOND)
 
 static weft_fiber left;
 static weft_fiber right;
-static char text[16384];
-
-static int run_quietly(const weft_options *options, int (*first)(void *arg)) {
-    fflush(stderr);
-    int file = memfd_create("stderr", MFD_CLOEXEC);
-    int kept = dup(STDERR_FILENO);
-    CHECK_GE(file, 0);
-    CHECK_GE(kept, 0);
-    dup2(file, STDERR_FILENO);
-    int outcome = weft_run(options, first, NULL);
-    dup2(kept, STDERR_FILENO);
-    close(kept);
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    close(file);
-    CHECK_GE(length, 0);
-    text[length] = 0;
-    return outcome;
-}
 
 static __attribute__((noinline)) int wait_at_a_known_place(weft_fiber other) {
     int status = weft_join(other, NULL, WEFT_NEVER);
@@ -79,13 +62,13 @@ static void check_report(const char *heading) {
 }
 
 TEST(two_fibers_that_join_each_other_are_reported) {
-    CHECK_EQ(run_quietly(NULL, spawn_a_circle_and_join), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, spawn_a_circle_and_join, NULL), -EDEADLK);
     check_report("deadlock: all 3 fibers wait and nothing can wake them");
     CHECK(strstr(text, "(spawn_a_circle_and_join)"));
 }
 
 TEST(a_circle_that_the_first_fiber_leaves_behind_is_reported) {
-    CHECK_EQ(run_quietly(NULL, spawn_a_circle), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, spawn_a_circle, NULL), -EDEADLK);
     check_report("deadlock: all 2 fibers wait and nothing can wake them");
 }
 
@@ -95,8 +78,8 @@ static int deadlock_again(void *arg) {
 }
 
 TEST(a_runtime_runs_well_after_one_that_was_in_a_deadlock) {
-    CHECK_EQ(run_quietly(NULL, deadlock_again), -EDEADLK);
-    CHECK_EQ(run_quietly(NULL, deadlock_again), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, deadlock_again, NULL), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, deadlock_again, NULL), -EDEADLK);
 }
 
 static weft_chan *channel;
@@ -109,7 +92,7 @@ static int receive_what_nobody_sends(void *arg) {
 
 TEST(a_receive_that_nobody_sends_to_is_reported) {
     CHECK_EQ(weft_chan_new(&channel, sizeof(int), 0), 0);
-    CHECK_EQ(run_quietly(NULL, receive_what_nobody_sends), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, receive_what_nobody_sends, NULL), -EDEADLK);
     weft_chan_free(channel); /* nobody is left in its queue */
     CHECK(strstr(text, "(receive_what_nobody_sends)"));
     CHECK(strstr(text, " in receive on 0x"));
@@ -137,7 +120,7 @@ TEST(locks_taken_in_both_orders_are_reported) {
     locks[0] = (weft_mutex)WEFT_MUTEX_INIT;
     locks[1] = (weft_mutex)WEFT_MUTEX_INIT;
     both_hold_one = (weft_barrier)WEFT_BARRIER_INIT(2);
-    CHECK_EQ(run_quietly(NULL, lock_in_both_orders), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, lock_in_both_orders, NULL), -EDEADLK);
     CHECK(strstr(text, "all 2 fibers wait"));
     char *one = strstr(text, " in mutex on 0x");
     CHECK(one && strstr(one + 1, " in mutex on 0x"));
@@ -154,7 +137,7 @@ static int wait_for_a_signal(void *arg) {
 TEST(a_condition_that_nobody_signals_is_reported) {
     locks[0] = (weft_mutex)WEFT_MUTEX_INIT;
     nobody_signals = (weft_cond)WEFT_COND_INIT;
-    CHECK_EQ(run_quietly(NULL, wait_for_a_signal), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, wait_for_a_signal, NULL), -EDEADLK);
     CHECK(strstr(text, " in condition on 0x"));
     CHECK(strstr(text, "#0 weft_cond_wait\n"));
 }
@@ -166,7 +149,7 @@ static int join_with_a_deadline(void *arg) {
 
 TEST(nothing_is_reported_while_a_deadline_is_pending) {
     weft_options options = {.abandon = true};
-    CHECK_EQ(run_quietly(&options, join_with_a_deadline), 3);
+    CHECK_EQ(run_quietly(&options, join_with_a_deadline, NULL), 3);
     CHECK_TEXT(text, "");
 }
 
@@ -183,7 +166,7 @@ static int join_a_sleeper(void *arg) {
 }
 
 TEST(nothing_is_reported_while_a_fiber_sleeps) {
-    CHECK_EQ(run_quietly(NULL, join_a_sleeper), 0);
+    CHECK_EQ(run_quietly(NULL, join_a_sleeper, NULL), 0);
     CHECK_TEXT(text, "");
 }
 
@@ -251,7 +234,7 @@ static int deadlock_beside_spare_threads(void *arg) {
 }
 
 TEST(a_deadlock_is_reported_beside_threads_without_anything_to_do) {
-    CHECK_EQ(run_quietly(NULL, deadlock_beside_spare_threads), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, deadlock_beside_spare_threads, NULL), -EDEADLK);
     check_report("deadlock: all 3 fibers wait and nothing can wake them");
 }
 
@@ -268,9 +251,9 @@ static int deadlock_inside_a_region_at_once(void *arg) {
 }
 
 TEST(a_deadlock_of_fibers_that_wait_inside_regions_is_reported) {
-    CHECK_EQ(run_quietly(NULL, deadlock_inside_a_region), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, deadlock_inside_a_region, NULL), -EDEADLK);
     CHECK(strstr(text, "deadlock: all 3 fibers wait and nothing can wake them"));
-    CHECK_EQ(run_quietly(NULL, deadlock_inside_a_region_at_once), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, deadlock_inside_a_region_at_once, NULL), -EDEADLK);
     CHECK(strstr(text, "deadlock: all 3 fibers wait and nothing can wake them"));
 }
 
@@ -297,7 +280,7 @@ static int block_beside_waiters(void *arg) {
 
 TEST(nothing_is_reported_while_a_fiber_is_inside_a_region) {
     CHECK_EQ(weft_chan_new(&channel, sizeof(int), 0), 0);
-    CHECK_EQ(run_quietly(NULL, block_beside_waiters), 0);
+    CHECK_EQ(run_quietly(NULL, block_beside_waiters, NULL), 0);
     CHECK_TEXT(text, "");
     weft_chan_free(channel);
 }

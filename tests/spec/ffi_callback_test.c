@@ -35,31 +35,6 @@ TEST(qsort_calls_back) {
     run_both(sort_by_callback);
 }
 
-/* One function for each letter, so that what comes back can be told from what went in. */
-static bool pass_bool(bool x) {
-    return !x;
-}
-#define PASS(name, type) \
-    static type pass_##name(type x) { \
-        return (type)(x + 1); \
-    }
-PASS(i8, int8_t)
-PASS(u8, uint8_t)
-PASS(i16, int16_t)
-PASS(u16, uint16_t)
-PASS(int, int)
-PASS(unsigned, unsigned)
-PASS(long, long)
-PASS(ulong, unsigned long)
-PASS(i64, int64_t)
-PASS(u64, uint64_t)
-PASS(float, float)
-PASS(double, double)
-
-static void *pass_pointer(void *x) {
-    return (char *)x + 1;
-}
-
 struct mixed {
     int64_t a;
     double b;

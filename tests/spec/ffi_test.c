@@ -53,31 +53,6 @@ TEST(variable_arguments_arrive) {
     run_both(print_variable);
 }
 
-/* One function for each letter: what comes in goes out. The result must not depend on the rest of its register. */
-static bool pass_bool(bool x) {
-    return !x;
-}
-#define PASS(name, type) \
-    static type pass_##name(type x) { \
-        return (type)(x + 1); \
-    }
-PASS(i8, int8_t)
-PASS(u8, uint8_t)
-PASS(i16, int16_t)
-PASS(u16, uint16_t)
-PASS(int, int)
-PASS(unsigned, unsigned)
-PASS(long, long)
-PASS(ulong, unsigned long)
-PASS(i64, int64_t)
-PASS(u64, uint64_t)
-PASS(float, float)
-PASS(double, double)
-
-static void *pass_pointer(void *x) {
-    return (char *)x + 1;
-}
-
 #define CHECK_PASS(name, signature, member, value) \
     do { \
         weft_ffi_value pass_in = {.u64 = UINT64_MAX}, pass_out = {.u64 = UINT64_MAX}; \

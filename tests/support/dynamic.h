@@ -50,4 +50,30 @@ static inline void no_handler(const weft_ffi_value *args, weft_ffi_value *result
     (void)arg;
 }
 
+/* One function for each letter: what comes back can be told from what went in, and must not depend on the rest of its
+ * register. */
+static inline bool pass_bool(bool x) {
+    return !x;
+}
+#define PASS(name, type) \
+    static inline type pass_##name(type x) { \
+        return (type)(x + 1); \
+    }
+PASS(i8, int8_t)
+PASS(u8, uint8_t)
+PASS(i16, int16_t)
+PASS(u16, uint16_t)
+PASS(int, int)
+PASS(unsigned, unsigned)
+PASS(long, long)
+PASS(ulong, unsigned long)
+PASS(i64, int64_t)
+PASS(u64, uint64_t)
+PASS(float, float)
+PASS(double, double)
+
+static inline void *pass_pointer(void *x) {
+    return (char *)x + 1;
+}
+
 #endif

@@ -12,6 +12,7 @@
 #include "os/fault.h"
 #include "os/thread.h"
 #include "runtime/runtime.h"
+#include "support/quiet.h"
 #include "support/rendezvous.h"
 #include "support/run.h"
 
@@ -19,24 +20,6 @@
 #define SILENCE_NS (1200 * WEFT_MILLISECOND)
 
 static struct rendezvous meeting;
-static char text[16384];
-
-static int run_quietly(int (*first)(void *arg), void *arg) {
-    fflush(stderr);
-    int file = memfd_create("stderr", MFD_CLOEXEC);
-    int kept = dup(STDERR_FILENO);
-    CHECK_GE(file, 0);
-    CHECK_GE(kept, 0);
-    dup2(file, STDERR_FILENO);
-    int outcome = weft_run(NULL, first, arg);
-    dup2(kept, STDERR_FILENO);
-    close(kept);
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    close(file);
-    CHECK_GE(length, 0);
-    text[length] = 0;
-    return outcome;
-}
 
 static int receive_for_ever(void *arg) {
     void *value = arg;
@@ -45,7 +28,7 @@ static int receive_for_ever(void *arg) {
 }
 
 TEST(a_receive_that_nobody_sends_to_is_reported) {
-    CHECK_EQ(run_quietly(receive_for_ever, NULL), -EDEADLK);
+    CHECK_EQ(run_quietly(NULL, receive_for_ever, NULL), -EDEADLK);
     CHECK(strstr(text, "deadlock: all 1 fibers wait and nothing can wake them"));
     CHECK(strstr(text, "in rendezvous on 0x"));
     CHECK(strstr(text, "(receive_for_ever)"));
@@ -61,7 +44,7 @@ static void *send_after_a_silence(void *arg) {
 
 TEST(a_thread_of_the_program_may_still_wake_somebody) {
     pthread_t thread = thread_start(send_after_a_silence, (void *)5);
-    CHECK_EQ(run_quietly(receive_for_ever, NULL), 5);
+    CHECK_EQ(run_quietly(NULL, receive_for_ever, NULL), 5);
     thread_join(thread);
     CHECK_TEXT(text, "");
 }
@@ -78,7 +61,7 @@ static void *run_another(void *arg) {
 
 TEST(another_runtime_may_still_wake_somebody) {
     pthread_t thread = thread_start(run_another, (void *)6);
-    CHECK_EQ(run_quietly(receive_for_ever, NULL), 6);
+    CHECK_EQ(run_quietly(NULL, receive_for_ever, NULL), 6);
     thread_join(thread);
     CHECK_TEXT(text, "");
 }
@@ -96,7 +79,7 @@ static int receive_with_outside_waker(void *arg) {
 TEST(something_outside_that_is_announced_may_still_wake_somebody) {
     pthread_t thread = thread_start(send_after_a_silence, (void *)7);
     wf_fault_order(WF_CALL_THREAD_COUNT, 1, EIO, true);
-    CHECK_EQ(run_quietly(receive_with_outside_waker, NULL), 7);
+    CHECK_EQ(run_quietly(NULL, receive_with_outside_waker, NULL), 7);
     long looks = wf_fault_calls(WF_CALL_THREAD_COUNT);
     wf_fault_order(WF_CALL_THREAD_COUNT, 0, 0, false);
     thread_join(thread);
@@ -113,7 +96,7 @@ static void *send_after_a_look(void *arg) {
 TEST(a_count_of_threads_that_cannot_be_read_is_no_deadlock_and_is_read_once) {
     wf_fault_order(WF_CALL_THREAD_COUNT, 1, EIO, true);
     pthread_t thread = thread_start(send_after_a_look, (void *)8);
-    CHECK_EQ(run_quietly(receive_for_ever, NULL), 8);
+    CHECK_EQ(run_quietly(NULL, receive_for_ever, NULL), 8);
     long looks = wf_fault_calls(WF_CALL_THREAD_COUNT);
     wf_fault_order(WF_CALL_THREAD_COUNT, 0, 0, false);
     thread_join(thread);
@@ -142,7 +125,7 @@ static void *watch_a_silence(void *arg) {
 
 TEST(a_silence_is_looked_into_once_and_then_left_alone) {
     pthread_t thread = thread_start(watch_a_silence, (void *)9);
-    CHECK_EQ(run_quietly(receive_for_ever, NULL), 9);
+    CHECK_EQ(run_quietly(NULL, receive_for_ever, NULL), 9);
     thread_join(thread);
     CHECK_TEXT(text, "");
 }
@@ -168,7 +151,7 @@ static int wait_without_memory(void *arg) {
 
 TEST(a_report_without_memory_still_ends_the_runtime) {
     for (intptr_t nth = 1; nth <= 2; nth++) {
-        int outcome = run_quietly(wait_without_memory, (void *)nth);
+        int outcome = run_quietly(NULL, wait_without_memory, (void *)nth);
         long hits = wf_fault_hits();
         wf_fault_order(WF_CALL_ALLOC, 0, 0, false);
         CHECK_EQ(outcome, -EDEADLK);

@@ -11,32 +11,14 @@
 #include "fiber/fiber.h"
 #include "support/child.h"
 #include "support/door.h"
+#include "support/quiet.h"
 
 static atomic_int began;
 static atomic_int has_run;
 static _Atomic(struct wf_engine *) engine_now;
-static char text[16384];
 
 static void *give_back(void *arg) {
     return arg;
-}
-
-/* Standard error is a file meanwhile, and in text afterwards. */
-static int run_quietly(const weft_options *options, int (*first)(void *arg)) {
-    fflush(stderr);
-    int file = memfd_create("stderr", MFD_CLOEXEC);
-    int kept = dup(STDERR_FILENO);
-    CHECK_GE(file, 0);
-    CHECK_GE(kept, 0);
-    dup2(file, STDERR_FILENO);
-    int outcome = weft_run(options, first, NULL);
-    dup2(kept, STDERR_FILENO);
-    close(kept);
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    close(file);
-    CHECK_GE(length, 0);
-    text[length] = 0;
-    return outcome;
 }
 
 static int count_in_text(const char *wanted) {
@@ -114,7 +96,7 @@ static int reach_the_limit(void *arg) {
 
 TEST(at_the_limit_of_threads_calls_keep_their_processor_and_that_is_said_once) {
     weft_options options = {.workers = wf_test_workers(), .max_threads = wf_test_workers() + 1};
-    CHECK_EQ(run_quietly(&options, reach_the_limit), 5);
+    CHECK_EQ(run_quietly(&options, reach_the_limit, NULL), 5);
     CHECK_EQ(count_in_text("there can be no more threads"), 1);
 }
 
@@ -129,7 +111,7 @@ static int exceed_the_limit_by_far(void *arg) {
 
 TEST(as_many_threads_as_the_option_says_and_no_more_are_started) {
     weft_options options = {.workers = wf_test_workers(), .max_threads = wf_test_workers() + 3};
-    CHECK_EQ(run_quietly(&options, exceed_the_limit_by_far), 5);
+    CHECK_EQ(run_quietly(&options, exceed_the_limit_by_far, NULL), 5);
     CHECK_LE(count_in_text("there can be no more threads"), 1);
 }
 
@@ -152,11 +134,11 @@ TEST(options_that_make_no_sense_are_refused) {
         {.workers = WEFT_WORKERS_MAX + 1},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        CHECK_EQ(run_quietly(&wrong[i], return_nothing), -EINVAL);
+        CHECK_EQ(run_quietly(&wrong[i], return_nothing, NULL), -EINVAL);
         CHECK_EQ(count_in_text("has to be from"), 1);
     }
-    CHECK_EQ(run_quietly(&(weft_options){.workers = 4, .max_threads = 5}, return_nothing), 0);
-    CHECK_EQ(run_quietly(&(weft_options){.keep_alive = INT64_MAX}, return_nothing), 0);
+    CHECK_EQ(run_quietly(&(weft_options){.workers = 4, .max_threads = 5}, return_nothing, NULL), 0);
+    CHECK_EQ(run_quietly(&(weft_options){.keep_alive = INT64_MAX}, return_nothing, NULL), 0);
     CHECK_TEXT(text, "");
 }
 
@@ -167,15 +149,15 @@ TEST(environment_values_that_make_no_sense_are_refused) {
     for (size_t i = 0; i < 2; i++) {
         for (size_t n = 0; n < sizeof values / sizeof values[0]; n++) {
             setenv(names[i], values[n], 1);
-            CHECK_EQ(run_quietly(NULL, return_nothing), -EINVAL);
+            CHECK_EQ(run_quietly(NULL, return_nothing, NULL), -EINVAL);
             CHECK(strstr(text, names[i]) != NULL);
-            CHECK_EQ(run_quietly(&explicit, return_nothing), 0); /* an option that is set wins */
+            CHECK_EQ(run_quietly(&explicit, return_nothing, NULL), 0); /* an option that is set wins */
         }
         unsetenv(names[i]);
     }
     setenv("WEFT_MAX_THREADS", "5", 1);
-    CHECK_EQ(run_quietly(&(weft_options){.workers = 5}, return_nothing), -EINVAL);
-    CHECK_EQ(run_quietly(&(weft_options){.workers = 4}, return_nothing), 0);
+    CHECK_EQ(run_quietly(&(weft_options){.workers = 5}, return_nothing, NULL), -EINVAL);
+    CHECK_EQ(run_quietly(&(weft_options){.workers = 4}, return_nothing, NULL), 0);
     unsetenv("WEFT_MAX_THREADS");
 }
 
