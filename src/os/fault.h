@@ -32,7 +32,7 @@
     X(BARRIER, "membarrier") \
     X(ATFORK, "atfork") \
     X(THREAD_COUNT, "thread_count") \
-    X(THREAD_STARVED, "thread_starved") \
+    X(THREAD_RAN, "thread_ran") \
     X(LIBRARY_OPEN, "library_open") \
     X(LIBRARY_FIND, "library_find") \
     X(CLOSURE, "closure") \

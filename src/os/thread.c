@@ -170,22 +170,34 @@ int wf_os_thread_count(void) {
 }
 
 /* The second number of its schedstat: time run, time waited on a run queue, slices. */
-int64_t wf_os_thread_starved(int64_t thread_id) {
-    char text[96];
-    int fault = wf_fault(WF_CALL_THREAD_STARVED);
-    if (fault)
-        return fault;
-    snprintf(text, sizeof text, "/proc/self/task/%lld/schedstat", (long long)thread_id);
-    int fd = open(text, O_RDONLY | O_CLOEXEC);
+/* The beginning of a file that the kernel keeps about a thread. */
+static int read_about(int64_t thread_id, const char *file, char *text, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%lld/%s", (long long)thread_id, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    ssize_t got = read(fd, text, sizeof text - 1);
+    ssize_t got = read(fd, text, size - 1);
     close(fd);
     if (got <= 0)
         return -EIO;
     text[got] = 0;
-    const char *second = strchr(text, ' ');
-    return second ? strtoll(second, NULL, 10) : -EIO;
+    return 0;
+}
+
+int64_t wf_os_thread_ran(int64_t thread_id) {
+    char text[96];
+    int fault = wf_fault(WF_CALL_THREAD_RAN);
+    int error = fault ? fault : read_about(thread_id, "schedstat", text, sizeof text);
+    return error ? error : strtoll(text, NULL, 10);
+}
+
+bool wf_os_thread_waits(int64_t thread_id) {
+    char text[96]; /* "id (name) state ...", and the name has at most 15 characters */
+    if (read_about(thread_id, "stat", text, sizeof text) != 0)
+        return false;
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && (name_end[2] == 'S' || name_end[2] == 'D');
 }
 
 void wf_os_thread_yield(void) {

@@ -65,9 +65,11 @@ int wf_os_thread_stack(void **low, size_t *size);
 /* Kernel id of the calling thread. */
 int64_t wf_os_thread_id(void);
 void wf_os_thread_yield(void);
-/* For how many nanoseconds a thread of this process was ready to run and had no processor of the machine; -ENOENT and other
- * errors when that cannot be learnt. */
-int64_t wf_os_thread_starved(int64_t thread_id);
+/* For how many nanoseconds a thread of this process has had a processor of the machine, to a tick of the kernel; -ENOENT and
+ * other errors when that cannot be learnt. */
+int64_t wf_os_thread_ran(int64_t thread_id);
+/* Whether it waits inside the kernel: neither running, nor ready to run, nor stopped. */
+bool wf_os_thread_waits(int64_t thread_id);
 
 /* How many threads this process has, those of sanitizers included; a negative error when it cannot be learnt. */
 int wf_os_thread_count(void);

@@ -44,6 +44,7 @@ enum {
 };
 /* What a hog has to have had of it, after it became suspicious. */
 enum { OWN_NS = 5 * 1000 * 1000 };
+enum { NOT_ASKED = -1 };
 /* 8: a program that is idle for a few milliseconds between two requests does not wake us each time. */
 enum { QUIET_TICKS = 8 };
 
@@ -51,9 +52,8 @@ struct wf_sight {
     const struct wf_worker *holder;
     uint32_t grip;
     uint64_t switches;
-    int64_t since;      /* when it first looked like this */
-    int64_t asked_at;   /* when the kernel was first asked about the thread; 0: not yet */
-    int64_t starved_ns; /* and what it said */
+    int64_t since;  /* when it first looked like this */
+    int64_t ran_ns; /* what the kernel said when it was first asked about the thread; NOT_ASKED: not yet */
 };
 
 enum look { LOOK_IDLE, LOOK_BUSY, LOOK_SUSPICIOUS };
@@ -79,7 +79,7 @@ static enum look look_at_lent(struct wf_engine *engine, struct wf_processor *pro
                               int64_t for_ns, int64_t now);
 static enum look look_at_held(struct wf_engine *engine, struct wf_processor *processor, struct wf_worker *holder,
                               int64_t for_ns, int64_t now);
-static bool has_run_meanwhile(struct wf_sight *sight, const struct wf_worker *holder, int64_t now);
+static bool has_run_meanwhile(struct wf_sight *sight, const struct wf_worker *holder);
 static bool is_at_task(struct wf_worker *worker);
 static bool work_waits(struct wf_engine *engine, int64_t now);
 static void take(struct wf_engine *engine, struct wf_worker *holder, uint32_t grip);
@@ -174,11 +174,10 @@ static enum look look_at(struct wf_engine *engine, struct wf_processor *processo
                             .grip = grip,
                             .switches = wf_load_relaxed(&processor->counters.switches),
                             .since = sight->since,
-                            .asked_at = sight->asked_at,
-                            .starved_ns = sight->starved_ns};
+                            .ran_ns = sight->ran_ns};
     if (seen.holder != sight->holder || seen.grip != sight->grip || seen.switches != sight->switches) {
         seen.since = now;
-        seen.asked_at = 0;
+        seen.ran_ns = NOT_ASKED;
     }
     *sight = seen;
     if (seen.since == now)
@@ -208,23 +207,25 @@ static enum look look_at_held(struct wf_engine *engine, struct wf_processor *pro
         wf_engine_timers_changed_any(engine); /* it may have armed one, and not come to see who wakes for it */
     if (!work_waits(engine, now) || !is_at_task(holder))
         return LOOK_BUSY;
-    bool has_run = has_run_meanwhile(&engine->monitor.sights[processor->index], holder, now);
+    bool has_run = has_run_meanwhile(&engine->monitor.sights[processor->index], holder);
     if (has_run && for_ns >= HOG_NS)
         stand_in_for(engine, processor, holder, now);
     return LOOK_SUSPICIOUS;
 }
 
-/* Whether the thread had, or could have had, OWN_NS of a processor of the machine since we first asked. On a machine with too
- * few of them for all its threads, one that merely waits its turn is no hog, and a thread more would make matters worse. */
-static bool has_run_meanwhile(struct wf_sight *sight, const struct wf_worker *holder, int64_t now) {
-    int64_t starved = wf_os_thread_starved(wf_load_relaxed(&holder->thread_id));
-    if (starved < 0)
+/* Whether the thread had OWN_NS of a processor of the machine since we first asked, or waits in the kernel, in a call that
+ * nobody announced. On a machine with too few processors for all its threads, one that merely waits its turn is no hog, and
+ * a thread more would make matters worse. */
+static bool has_run_meanwhile(struct wf_sight *sight, const struct wf_worker *holder) {
+    int64_t thread_id = wf_load_relaxed(&holder->thread_id);
+    int64_t ran = wf_os_thread_ran(thread_id);
+    if (ran < 0)
         return true; /* nobody knows: then time is what counts */
-    if (sight->asked_at == 0) {
-        sight->asked_at = now;
-        sight->starved_ns = starved;
+    if (sight->ran_ns == NOT_ASKED) {
+        sight->ran_ns = ran;
+        return false;
     }
-    return now - sight->asked_at - (starved - sight->starved_ns) >= OWN_NS;
+    return ran - sight->ran_ns >= OWN_NS || wf_os_thread_waits(thread_id);
 }
 
 /* A worker may also be on its way to sleep, or held because the world is stopped. */

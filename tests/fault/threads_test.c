@@ -159,9 +159,9 @@ TEST(memory_for_a_worker_that_cannot_be_had_is_done_without) {
     sweep(WF_CALL_SIGALTSTACK, ENOMEM, false, scaled(10, 4));
 }
 
-TEST(hogs_are_found_although_nobody_knows_how_long_a_thread_was_starved) {
-    sweep(WF_CALL_THREAD_STARVED, ENOENT, false, scaled(10, 2));
-    sweep(WF_CALL_THREAD_STARVED, ENOENT, true, 1);
+TEST(hogs_are_found_although_nobody_knows_how_long_a_thread_ran) {
+    sweep(WF_CALL_THREAD_RAN, ENOENT, false, scaled(10, 2));
+    sweep(WF_CALL_THREAD_RAN, ENOENT, true, 1);
 }
 
 TEST(a_barrier_that_is_missing_changes_nothing) {

@@ -74,7 +74,7 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fun
     return 0;
 }
 
-int64_t wf_os_thread_starved(int64_t thread_id) {
+int64_t wf_os_thread_ran(int64_t thread_id) {
     (void)thread_id;
     return -1;
 }

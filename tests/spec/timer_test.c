@@ -56,7 +56,7 @@ static void ordered(void) {
 }
 
 TEST(timers_fire_by_moment_and_then_by_start) {
-    run_fibers(ordered);
+    run_fibers_strictly(ordered);
 }
 
 static void never_early(void) {
@@ -151,7 +151,7 @@ static void stopped_inside(void) {
 }
 
 TEST(a_function_may_stop_its_own_timer_and_others) {
-    run_fibers(stopped_inside);
+    run_fibers_strictly(stopped_inside);
 }
 
 static void forgotten(void) {

@@ -53,7 +53,7 @@ static void mixed(void) {
 }
 
 TEST(urgent_fibers_begin_first_and_by_their_moment) {
-    run_fibers(mixed);
+    run_fibers_strictly(mixed);
 }
 
 static void *wait_urgently(void *arg) {
@@ -85,7 +85,7 @@ static void woken(void) {
 }
 
 TEST(urgent_fibers_that_are_woken_together_go_on_by_their_moment) {
-    run_fibers(woken);
+    run_fibers_strictly(woken);
 }
 
 static atomic_bool has_run;

@@ -53,6 +53,13 @@ static inline void run_fibers(void (*body)(void)) {
     run_fibers_with(NULL, body);
 }
 
+/* The same, and nobody stands in for a fiber that computes: with one worker the order of all things is strict, however long
+ * the machine leaves our thread waiting. */
+static inline void run_fibers_strictly(void (*body)(void)) {
+    weft_options options = {.max_threads = (unsigned)wf_test_workers() + 1};
+    run_fibers_with(&options, body);
+}
+
 /* Waits, on a fiber or a thread, until the condition holds; fails when it never does. */
 #define WAIT_UNTIL(condition) \
     do { \

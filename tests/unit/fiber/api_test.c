@@ -115,7 +115,7 @@ static void priority_body(void) {
 
 TEST(priorities_order_what_waits_on_one_worker) {
     CHECK_EQ(weft_set_priority(WEFT_PRIORITY_HIGH), -EPERM);
-    run_fibers(priority_body);
+    run_fibers_strictly(priority_body);
 }
 
 static void *yield_until_gate(void *arg) {

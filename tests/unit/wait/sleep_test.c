@@ -63,7 +63,7 @@ static void order_body(void) {
 }
 
 TEST(sleepers_wake_in_the_order_of_their_moments_and_never_early) {
-    run_fibers(order_body);
+    run_fibers_strictly(order_body);
 }
 
 static void tie_body(void) {
@@ -81,7 +81,7 @@ static void tie_body(void) {
 }
 
 TEST(sleepers_of_the_same_moment_wake_in_the_order_in_which_they_lay_down) {
-    run_fibers(tie_body);
+    run_fibers_strictly(tie_body);
 }
 
 static void *count_one(void *opaque) {
@@ -103,7 +103,7 @@ static void past_body(void) {
 }
 
 TEST(sleep_until_a_moment_in_the_past_yields_once) {
-    run_fibers(past_body);
+    run_fibers_strictly(past_body);
 }
 
 TEST(sleep_of_a_plain_thread_is_never_early) {
