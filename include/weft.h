@@ -19,6 +19,8 @@
 #include "weft/inspect.h"
 #include "weft/local.h"
 #include "weft/panic.h"
+#include "weft/parallel.h"
+#include "weft/pool.h"
 #include "weft/promise.h"
 #include "weft/runtime.h"
 #include "weft/scope.h"

@@ -36,6 +36,8 @@ static int check_options(struct wf_fibers *fibers, const weft_spawn_options *opt
 static int make_attributes(const weft_spawn_options *options, struct wf_attributes **out);
 
 static int64_t fiber_due(const struct wf_task *task);
+static void processor_begin(struct wf_processor *base);
+static void processor_leaves(struct wf_processor *base);
 
 static const struct wf_engine_policy fiber_policy = {
     .worker_size = sizeof(struct wf_fiber_worker),
@@ -51,6 +53,8 @@ static const struct wf_engine_policy fiber_policy = {
     .is_at_task = wf_hog_is_at_task,
     .on_hog = wf_hog_note,
     .on_hog_over = wf_hog_over,
+    .processor_begin = processor_begin,
+    .processor_leaves = processor_leaves,
 };
 
 int wf_fibers_init(struct wf_fibers *fibers, uint32_t workers, size_t stack_size, uint32_t max, uint64_t seed,
@@ -170,6 +174,25 @@ static int64_t worker_rest(struct wf_worker *base) {
     return watch < again ? watch : again;
 }
 
+/* Regular ones get their share of records later. In a pool extra ones are as good as regular: they keep as many. */
+static void processor_begin(struct wf_processor *base) {
+    struct wf_engine *engine = base->engine;
+    if (base->index >= engine->count && wf_fibers_of(engine)->is_pool)
+        ((struct wf_fiber_processor *)base)->free_max = ((struct wf_fiber_processor *)engine->processors[0])->free_max;
+}
+
+/* Nobody else would find the stacks that it keeps. */
+static void processor_leaves(struct wf_processor *base) {
+    struct wf_stacks *stacks = &wf_fibers_of(base->engine)->stacks;
+    struct wf_stack_cache *cache = &((struct wf_fiber_processor *)base)->stacks;
+    while (cache->hot) {
+        struct wf_stack *stack = cache->hot;
+        cache->hot = stack->next;
+        cache->count--;
+        wf_stack_give_slow(stacks, NULL, stack);
+    }
+}
+
 /* The caller is a fiber of this runtime. */
 int wf_fiber_spawn_here(struct wf_fiber_worker *worker, weft_fn entry, void *arg, uint64_t flags, weft_fiber *out) {
     struct wf_fibers *fibers = worker->fibers;
@@ -189,6 +212,19 @@ int wf_fiber_spawn_here(struct wf_fiber_worker *worker, weft_fn entry, void *arg
     wf_count_owner(&processor->started, 1);
     wf_processor_ready_owner(&processor->base, &fiber->task, true);
     return 0;
+}
+
+struct wf_fiber *wf_fiber_make_owner(struct wf_fiber_worker *worker, weft_fn entry, void *arg, uint64_t flags,
+                                     int *error) {
+    struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
+    WF_ASSERT(processor);
+    struct wf_fiber *fiber = wf_record_take(worker->fibers, processor, error);
+    if (WF_UNLIKELY(!fiber))
+        return NULL;
+    fill_record(fiber, entry, arg, flags, 0, NULL);
+    wf_context_release(fiber);
+    wf_count_owner(&processor->started, 1);
+    return fiber;
 }
 
 /* The caller is a fiber of this runtime, or any thread that keeps it from ending. options may be NULL. */
@@ -311,8 +347,11 @@ static int make_attributes(const weft_spawn_options *options, struct wf_attribut
 void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *result, int error) {
     struct wf_fibers *fibers = worker->fibers;
     struct wf_fiber_processor *processor = (struct wf_fiber_processor *)worker->base.processor;
-    if (WF_UNLIKELY(error == -ENOMEM))
+    if (WF_UNLIKELY(error == -ENOMEM)) {
         wf_report("a fiber could not start: no memory for its stack");
+        if (fibers->on_stillborn)
+            fibers->on_stillborn(worker, wf_load_relaxed(&fiber->entry), fiber->value);
+    }
     wf_context_release(fiber);
     wf_context_release(fibers); /* weft_run returns after the end of every fiber */
     WF_POINT("end.before_lock");

@@ -193,6 +193,7 @@ struct wf_fibers {
     uint32_t runtime;          /* its number in ids */
     uint32_t first_generation; /* of its records: above those of earlier runtimes with that number */
     uint32_t max;
+    bool is_pool; /* its works come from a supply; plain threads that name no runtime do not mean this one */
     bool is_quiet;
     bool abandons; /* fibers may be dropped while they wait */
     bool fault_panics;
@@ -231,6 +232,9 @@ struct wf_fibers {
     void (*on_end_tell)(struct wf_waiter *taken);
     /* Set by ffi/: a fiber was unbound. NULL: nobody waits for that. */
     void (*on_unbound)(struct wf_fibers *fibers);
+    /* Set by whoever makes fibers by wf_fiber_make_owner: one of them never began, because there was no stack. On the worker,
+     * before its end. NULL: nobody asks. */
+    void (*on_stillborn)(struct wf_fiber_worker *worker, weft_fn entry, void *arg);
 };
 
 static inline struct wf_fiber_worker *wf_worker_self(void) {
@@ -277,6 +281,11 @@ uint64_t wf_fibers_alive(struct wf_fibers *fibers);
 int wf_fiber_spawn_here(struct wf_fiber_worker *worker, weft_fn entry, void *arg, uint64_t flags, weft_fiber *out);
 int wf_fiber_spawn(struct wf_fibers *fibers, const weft_spawn_options *options, weft_fn entry, void *arg, bool detached,
                    weft_fiber *out);
+/* On a worker that holds a processor, in a fiber or, for a supply, outside of one: a fiber that nobody knows and that is in no
+ * queue. The caller makes it ready, or has the worker run its task. flags: WF_FLAG_DETACHED or 0. NULL, and an error, as
+ * wf_fiber_spawn. */
+struct wf_fiber *wf_fiber_make_owner(struct wf_fiber_worker *worker, weft_fn entry, void *arg, uint64_t flags,
+                                     int *error);
 void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *result, int error);
 
 /* fiber/record.c: records and ids */
@@ -341,7 +350,7 @@ void wf_runtimes_close(struct wf_fibers *fibers);
 void wf_runtimes_remove(struct wf_fibers *fibers);
 /* The runtime of an id, or NULL. */
 struct wf_fibers *wf_runtimes_enter_slow(weft_fiber id);
-/* That runtime if it runs; for NULL the caller's own, or the oldest one. */
+/* That runtime if it runs; for NULL the caller's own, or the oldest one that is no pool's. */
 struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted);
 /* Whether it is the only runtime of the process and no plain thread is inside. */
 bool wf_runtimes_is_alone(struct wf_fibers *fibers);

@@ -113,7 +113,9 @@ struct wf_fibers *wf_runtimes_enter_this(struct wf_fibers *wanted) {
     wf_lock_take(&table_lock);
     for (uint32_t i = 0; i < WEFT_RUNTIMES_MAX; i++) {
         struct slot *slot = &runtimes_table[i];
-        if (slot->fibers && (wanted ? slot->fibers == wanted : !oldest || slot->age < oldest->age))
+        if (!slot->fibers || (wanted ? slot->fibers != wanted : slot->fibers->is_pool))
+            continue;
+        if (!oldest || slot->age < oldest->age)
             oldest = slot;
     }
     struct wf_fibers *fibers = oldest ? enter_slot_locked(oldest) : NULL;
@@ -153,7 +155,7 @@ void wf_runtimes_leave_slow(struct wf_fibers *fibers) {
 /* In the child of a fork: nothing of this runs there. */
 void wf_runtimes_forget_all(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    if (worker && worker->base.has_thread)
+    if (worker && (worker->base.has_thread || worker->base.engine->is_guest))
         wf_os_thread_restore_signals();
     wf_current_set(NULL);
     wf_lock_init(&table_lock);

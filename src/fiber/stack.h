@@ -78,6 +78,7 @@ struct wf_stack {
     struct wf_cancel *cancel;          /* what can cancel it, or NULL: wait/cancel.h */
     void *held;                        /* list of ranked mutexes that it holds: sync/mutex.c */
     struct wf_leaver *leavers;         /* who wants to know when it ends; the fiber's own */
+    void *work;                        /* of pool/: what it runs; the fiber's own */
     struct weft_ffi_site site;         /* whether it is bound, and where foreign calls run; the fiber's own */
     /* The worker whose thread it has to itself, or NULL: fiber/alone.c. Written by the fiber while it runs; constant while it
      * waits. */
@@ -95,6 +96,7 @@ struct wf_stack {
     int saved_errno;
     uint32_t pins;
     bool keeps_fp;
+    bool has_panicked; /* its function has ended, and so; for leavers */
     bool has_cxx;
     bool is_sampled; /* its depth is measured when the fiber ends */
     char name[WF_NAME_SIZE];

@@ -299,6 +299,7 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->shields = 0;
     stack->cancel = NULL;
     stack->leavers = NULL;
+    stack->work = NULL;
     stack->held = NULL;
     WF_ASSERT(
         !stack->seat); /* what has to do with threads is all zero, at first and after every fiber: wf_alone_finish */
@@ -393,6 +394,7 @@ static void run_body(struct wf_fiber *fiber) {
     int error = wf_try_call(&attempt, &stack->trying, call_entry, &body);
     if (WF_UNLIKELY(stack->locals))
         wf_locals_end(stack);
+    stack->has_panicked = error != 0;
     while (WF_UNLIKELY(stack->leavers)) {
         struct wf_leaver *leaver = stack->leavers;
         stack->leavers = leaver->next;

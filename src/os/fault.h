@@ -27,6 +27,7 @@
     X(EVENTFD_READ, "eventfd_read") \
     X(SIGALTSTACK, "sigaltstack") \
     X(SIGACTION, "sigaction") \
+    X(INTERRUPT, "interrupt") \
     X(AFFINITY, "affinity") \
     X(POLICY, "policy") \
     X(BARRIER, "membarrier") \

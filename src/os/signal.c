@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * os/signal.c - fault handlers, counted, with the program's own ones behind them.
+ * os/signal.c - fault handlers, counted, with the program's own ones behind them; and interrupts.
  *
  * A fault that is not ours goes to the handler that was installed before: called if it is a function, and for the
  * default action the disposition is put back and the handler returns, so that the instruction faults again (or the signal
@@ -18,7 +18,9 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "os/fault.h"
@@ -32,10 +34,12 @@ struct handler {
 static pthread_mutex_t handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handler handlers[] = {{.signal = SIGSEGV}, {.signal = SIGBUS}, {.signal = SIGFPE}};
 static wf_fault_handler *fault_handler;
+static bool has_interrupt; /* under the lock: SIGURG was looked at */
 
 static int handler_install(struct handler *handler);
 static void handler_remove(struct handler *handler);
 static void on_fault(int signal, siginfo_t *info, void *context);
+static void on_interrupt(int signal);
 
 int wf_os_faults_install(wf_fault_handler *handler, bool with_fpe) {
     int count = with_fpe ? 3 : 2;
@@ -105,6 +109,48 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     } else if (before->sa_handler != SIG_IGN) {
         before->sa_handler(signal);
     }
+}
+
+/* A program's own handler is left alone, also one that it installs later: it is called for ours as well. */
+int wf_os_interrupt_prepare(void) {
+    struct sigaction now;
+    int error = 0;
+    pthread_mutex_lock(&handlers_lock);
+    if (!has_interrupt) {
+        error = wf_fault(WF_CALL_SIGACTION);
+        if (!error && sigaction(SIGURG, NULL, &now) != 0)
+            error = -errno;
+        if (!error && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) {
+            struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_ONSTACK}; /* and not SA_RESTART */
+            sigemptyset(&action.sa_mask);
+            if (sigaction(SIGURG, &action, NULL) != 0)
+                error = -errno;
+        }
+        has_interrupt = error == 0;
+    }
+    pthread_mutex_unlock(&handlers_lock);
+    return error;
+}
+
+static void on_interrupt(int signal) {
+    (void)signal;
+}
+
+WF_NOINLINE void wf_os_interrupt_allow(void) {
+    static __thread bool is_allowed;
+    if (is_allowed)
+        return;
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGURG);
+    is_allowed = pthread_sigmask(SIG_UNBLOCK, &signals, NULL) == 0;
+}
+
+int wf_os_interrupt(int64_t thread_id) {
+    int fault = wf_fault(WF_CALL_INTERRUPT);
+    if (fault)
+        return fault;
+    return syscall(SYS_tgkill, (long)getpid(), (long)thread_id, SIGURG) == 0 ? 0 : -errno;
 }
 
 int wf_os_altstack_install(void *memory, bool *installed) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * os/signal.h - the handler of faults and the alternate stacks that it runs on.
+ * os/signal.h - the handler of faults, the alternate stacks that it runs on, and the signal that interrupts system calls.
  *
  * Signal dispositions belong to the process, not to a runtime: they are counted here, installed by the first runtime
  * that wants them and put back by the last.
@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { WF_ALTSTACK_SIZE = 64 * 1024 };
 
@@ -30,6 +31,18 @@ void wf_os_faults_after_fork(void);
  * until wf_os_altstack_remove. installed tells which case it was. Returns 0 or a negative error. */
 int wf_os_altstack_install(void *memory, bool *installed);
 void wf_os_altstack_remove(void);
+
+/* Interrupting a thread that is blocked in a system call, by SIGURG: a signal that programs ignore unless they ask for it.
+ *
+ * prepare: once in the process is enough. Sees to it that the signal does something, by a handler that does nothing, if the
+ * program has none of its own and does not ignore it. Returns 0 or a negative error.
+ * allow: the calling thread can be interrupted from now on; threads of ours have all signals blocked. Costs nothing when it was
+ * allowed before.
+ * interrupt: that thread of this process, by its kernel id. Whatever it is blocked in returns with EINTR; what it begins to block
+ * in a moment later does not. Returns 0; -ESRCH when there is no such thread, or another negative error. */
+int wf_os_interrupt_prepare(void);
+void wf_os_interrupt_allow(void);
+int wf_os_interrupt(int64_t thread_id);
 
 /* Changes the interrupted code so that it goes on in fn(arg) on the same stack. */
 void wf_os_context_call(void *context, void (*fn)(void *arg), void *arg);

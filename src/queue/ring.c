@@ -16,6 +16,16 @@
 static uint32_t ring_claim(struct wf_ring *victim, uint32_t limit, uint32_t *first_index, bool *is_busy);
 static void ring_release(struct wf_ring *victim);
 
+int wf_ring_steal_one_thief(struct wf_ring *victim, struct wf_task **first) {
+    uint32_t from;
+    bool is_busy = false;
+    if (ring_claim(victim, 1, &from, &is_busy) == 0)
+        return is_busy ? -1 : 0;
+    *first = wf_load_relaxed(wf_ring_slot(victim, from));
+    ring_release(victim);
+    return 1;
+}
+
 int wf_ring_steal_thief(struct wf_ring *victim, struct wf_ring *own, struct wf_task **first) {
     WF_ASSERT(victim != own);
     uint32_t own_tail = wf_load_relaxed(&own->tail);

@@ -128,6 +128,8 @@ static inline struct wf_task *wf_ring_pop_owner(struct wf_ring *ring) {
  * -1 when another thread got in between, which means "maybe work" and must not be taken for empty before a sleep.
  * The caller owns own; victim and own differ. */
 int wf_ring_steal_thief(struct wf_ring *victim, struct wf_ring *own, struct wf_task **first);
+/* The same for one task, by anybody: no ring of its own is needed. */
+int wf_ring_steal_one_thief(struct wf_ring *victim, struct wf_task **first);
 
 /* Makes room in a full ring: appends its newer half to *out, oldest first, and keeps the older half. Returns how many
  * went out: half the capacity, and a push will succeed now; or 0 when a thief is at work, and a push may still fail: then

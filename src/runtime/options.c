@@ -23,7 +23,7 @@ enum { STACK_MIN = 16 * 1024, THREADS_MAX = 4 * 1024 * 1024, THREADS_DEFAULT = 1
 static int read_environment(const char *name, uint64_t low, uint64_t high, uint64_t *value);
 static int check_range(const char *name, uint64_t value, uint64_t low, uint64_t high);
 
-int wf_options_resolve(const weft_options *given, weft_options *out) {
+int wf_options_resolve(const weft_options *given, bool is_planned, weft_options *out) {
     weft_options options = given ? *given : (weft_options){0};
     uint64_t workers = options.workers;
     uint64_t stack_size = options.stack_size;
@@ -32,12 +32,12 @@ int wf_options_resolve(const weft_options *given, weft_options *out) {
     uint64_t max_threads = options.max_threads;
     uint64_t max_bound = options.max_bound;
     const uint64_t most = UINT64_C(1) << WF_INDEX_BITS;
-    if (read_environment("WEFT_WORKERS", 1, WEFT_WORKERS_MAX, &workers) != 0 ||
+    if ((!is_planned && read_environment("WEFT_WORKERS", 1, WEFT_WORKERS_MAX, &workers) != 0) ||
+        (!is_planned && read_environment("WEFT_SEED", 1, UINT64_MAX - 1, &replay_seed) != 0) ||
         read_environment("WEFT_STACK_SIZE", STACK_MIN, WF_STACK_MAX, &stack_size) != 0 ||
         read_environment("WEFT_MAX_FIBERS", 2, most, &max_fibers) != 0 ||
         read_environment("WEFT_MAX_THREADS", 2, THREADS_MAX, &max_threads) != 0 ||
-        read_environment("WEFT_MAX_BOUND", 1, THREADS_MAX, &max_bound) != 0 ||
-        read_environment("WEFT_SEED", 1, UINT64_MAX - 1, &replay_seed) != 0)
+        read_environment("WEFT_MAX_BOUND", 1, THREADS_MAX, &max_bound) != 0)
         return -EINVAL;
     if (workers == 0) {
         int processors = wf_os_processors();

@@ -20,37 +20,58 @@
 #include "os/memory.h"
 #include "os/report.h"
 #include "os/signal.h"
+#include "os/thread.h"
 #include "sync/timer.h"
 #include "wait/join.h"
 #include "wait/wait.h"
 
-static int run_with(const weft_options *options, int (*first)(void *arg), void *arg);
+static int run_with(const weft_options *options, const struct wf_runtime_plan *plan, int (*first)(void *arg),
+                    void *arg);
 static int runtime_start(weft_runtime *runtime, const weft_options *options);
+static int check_plan(const weft_options *options, const struct wf_runtime_plan *plan);
+static void follow_plan(weft_runtime *runtime);
+static void say_ready(struct wf_engine *engine);
 static void runtime_stop(weft_runtime *runtime);
 static void *run_first(void *opaque);
 static void first_ended(struct wf_fibers *fibers, void *result, int error);
 
-int weft_run(const weft_options *given, int (*first)(void *arg), void *arg) {
+int weft_run(const weft_options *options, int (*first)(void *arg), void *arg) {
+    return wf_runtime_run(options, NULL, first, arg);
+}
+
+int wf_runtime_run(const weft_options *given, const struct wf_runtime_plan *plan, int (*first)(void *arg), void *arg) {
     weft_options options;
     if (!first)
         return -EINVAL;
     if (wf_worker_self())
         return -EDEADLK;
-    int error = wf_options_resolve(given, &options);
+    int error = wf_options_resolve(given, plan != NULL, &options);
+    if (!error && plan)
+        error = check_plan(&options, plan);
     if (error)
         return error;
     if (options.replay_seed && (error = wf_os_clock_replay_begin()) != 0)
         return error;
-    int outcome = run_with(&options, first, arg);
+    int outcome = run_with(&options, plan, first, arg);
     if (options.replay_seed)
         wf_os_clock_replay_end();
     return outcome;
 }
 
-static int run_with(const weft_options *options, int (*first)(void *arg), void *arg) {
+static int check_plan(const weft_options *options, const struct wf_runtime_plan *plan) {
+    uint32_t wanted = plan->wanted ? plan->wanted : options->workers;
+    if (options->replay_seed || wanted < options->workers || wanted - options->workers > WF_EXTRA_MAX ||
+        plan->nice < -20 || plan->nice > 19 || plan->extra_keep_alive_ns < 0 || wf_os_cpus_check(plan->cpus) != 0)
+        return -EINVAL;
+    return 0;
+}
+
+static int run_with(const weft_options *options, const struct wf_runtime_plan *plan, int (*first)(void *arg),
+                    void *arg) {
     weft_runtime *runtime = wf_os_alloc_aligned(64, sizeof *runtime);
     if (!runtime)
         return -ENOMEM;
+    runtime->plan = plan;
     runtime->first = first;
     runtime->first_arg = arg;
     int error = runtime_start(runtime, options);
@@ -92,6 +113,8 @@ static int runtime_start(weft_runtime *runtime, const weft_options *options) {
         wf_replay_start(&fibers->engine);
     }
     fibers->on_rest = options->no_deadlock_report ? NULL : wf_deadlock_rest;
+    if (runtime->plan)
+        follow_plan(runtime);
     fibers->on_end = wf_join_take;
     fibers->on_end_tell = wf_join_tell;
     runtime->handles_faults = !options->no_fault_report || options->fault_panics;
@@ -117,6 +140,35 @@ term:
 remove:
     wf_runtimes_remove(fibers);
     return error;
+}
+
+static void follow_plan(weft_runtime *runtime) {
+    const struct wf_runtime_plan *plan = runtime->plan;
+    struct wf_fibers *fibers = &runtime->fibers;
+    struct wf_engine *engine = &fibers->engine;
+    uint32_t granted = plan->wanted ? plan->wanted - engine->count : 0;
+    engine->supply = plan->supply;
+    engine->supply_owner = plan->supply_owner;
+    if (plan->name)
+        engine->name = plan->name;
+    engine->thread_cpus = plan->cpus;
+    engine->thread_nice = plan->nice;
+    engine->has_stand_ins = plan->has_stand_ins;
+    engine->is_guest = plan->supply != NULL;
+    engine->resident = plan->resident;
+    engine->extra_keep_alive_ns = plan->extra_keep_alive_ns ? plan->extra_keep_alive_ns : WF_NEVER;
+    engine->on_ready = plan->ready ? say_ready : NULL;
+    wf_store_relaxed(&engine->monitor.granted, granted);
+    if (granted) /* nothing runs yet, so that nobody has to be told */
+        wf_store_relaxed(&engine->is_shared, 1);
+    fibers->is_pool = plan->supply != NULL;
+    if (plan->supply)
+        fibers->on_rest = NULL;
+}
+
+static void say_ready(struct wf_engine *engine) {
+    const struct wf_runtime_plan *plan = ((weft_runtime *)wf_fibers_of(engine))->plan;
+    plan->ready(plan->arg, wf_fibers_of(engine));
 }
 
 static void runtime_stop(weft_runtime *runtime) {

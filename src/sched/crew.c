@@ -24,8 +24,12 @@
 #include "base/point.h"
 #include "os/clock.h"
 #include "os/memory.h"
+#include "os/report.h"
 #include "sched/engine.h"
 
+static int begin_first(struct wf_engine *engine, struct wf_worker *first);
+static void end_first(struct wf_engine *engine);
+static int dress_thread(struct wf_engine *engine, struct wf_os_thread_policy *before);
 static struct wf_worker *worker_new(struct wf_engine *engine);
 static struct wf_worker *take_spare(struct wf_crew *crew, bool for_task);
 static void forget_spare(struct wf_crew *crew, struct wf_worker *worker);
@@ -48,12 +52,9 @@ int wf_crew_start(struct wf_engine *engine, struct wf_worker **out) {
         return -ENOMEM;
     wf_store_relaxed(&engine->crew.threads, 1);
     wf_store_relaxed(&engine->crew.peak, 1);
-    int error = engine->policy->worker_begin(first);
+    int error = begin_first(engine, first);
     if (error)
         return error;
-    wf_os_thread_note_program();
-    wf_current_set(first);
-    wf_store_relaxed(&first->thread_id, wf_os_thread_id());
     *out = engine->crew.first = first;
     for (uint32_t i = 1; i < engine->count && !error; i++) {
         struct wf_worker *worker = start_thread(engine, &error);
@@ -63,6 +64,36 @@ int wf_crew_start(struct wf_engine *engine, struct wf_worker **out) {
         }
     }
     return error;
+}
+
+static int begin_first(struct wf_engine *engine, struct wf_worker *first) {
+    int error = dress_thread(engine, &engine->crew.caller_policy);
+    if (error)
+        return error;
+    error = engine->policy->worker_begin(first);
+    if (error) {
+        end_first(engine);
+        return error;
+    }
+    engine->can_spin = engine->supply && wf_os_processors() > 1; /* that this thread may use */
+    if (!engine->is_guest)
+        wf_os_thread_note_program();
+    wf_current_set(first);
+    wf_store_relaxed(&first->thread_id, wf_os_thread_id());
+    return 0;
+}
+
+/* The caller's thread is its own again. Niceness that cannot be taken back stays. */
+static void end_first(struct wf_engine *engine) {
+    if (engine->thread_cpus || engine->thread_nice)
+        (void)wf_os_thread_policy_restore(&engine->crew.caller_policy);
+}
+
+/* The calling thread gets what the engine wants for its threads. */
+static int dress_thread(struct wf_engine *engine, struct wf_os_thread_policy *before) {
+    if (!engine->thread_cpus && !engine->thread_nice)
+        return 0;
+    return wf_os_thread_policy_set(before, engine->thread_cpus, engine->thread_nice, 0);
 }
 
 /* Everything has started: now they get their processors. None of them was spare meanwhile: a spare thread goes home when its
@@ -202,7 +233,13 @@ void wf_crew_let_go(struct wf_worker *worker) {
 
 static void worker_thread(void *opaque) {
     struct wf_worker *worker = opaque;
-    worker->begin_error = worker->engine->policy->worker_begin(worker);
+    struct wf_engine *engine = worker->engine;
+    struct wf_os_thread_policy before;
+    int error = dress_thread(engine, &before);
+    if (error && !wf_exchange_relaxed(&engine->crew.has_said_undressed, 1))
+        wf_report("%s: a thread could not get the processors or the niceness that it is to have: error %d",
+                  engine->name, -error);
+    worker->begin_error = engine->policy->worker_begin(worker);
     bool has_failed = worker->begin_error != 0;
     if (!has_failed)
         wf_current_set(worker);
@@ -240,6 +277,8 @@ void wf_crew_serve(struct wf_worker *worker) {
     }
     wf_current_set(NULL);
     engine->policy->worker_end(worker);
+    if (!worker->has_thread)
+        end_first(engine);
 }
 
 /* Sleeps until it was given something. False: it is to end. */

@@ -36,6 +36,8 @@ int wf_engine_init(struct wf_engine *engine, const struct wf_engine_policy *poli
     engine->name = name;
     engine->crew.max = UINT32_MAX;
     engine->crew.keep_alive_ns = WF_NEVER;
+    engine->extra_keep_alive_ns = WF_NEVER;
+    engine->has_stand_ins = true;
     wf_store_relaxed(&engine->active, count);
     wf_store_relaxed(&engine->poller, WF_POLLER_NONE);
     wf_store_relaxed(&engine->poll_deadline, INT64_MIN);
@@ -84,6 +86,8 @@ struct wf_processor *wf_processor_new(struct wf_engine *engine, uint32_t index) 
     processor->home = (uint8_t)(index < UINT8_MAX ? index + 1 : 0);
     wf_rng_init(&processor->rng, engine->seed + index);
     wf_timers_init(&processor->timers);
+    if (engine->policy->processor_begin)
+        engine->policy->processor_begin(processor);
     engine->processors[index] = processor;
     wf_store_release(&engine->limit, index + 1); /* pairs with wf_engine_limit */
     return processor;
@@ -117,6 +121,9 @@ int wf_engine_run(struct wf_engine *engine) {
         wf_engine_stop(engine);
         wf_crew_cancel(first);
     } else {
+        if (engine->on_ready)
+            engine->on_ready(engine);
+        wf_monitor_open(engine);
         wf_crew_begin(engine, first);
     }
     wf_crew_serve(first);
@@ -168,6 +175,18 @@ void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task) {
     notify_near(engine, home);
 }
 
+/* Why nothing that was published, or added to the supply, before this call is overlooked: it begins with a fence, and then
+ * looks at the idle set.
+ *   - Somebody sleeps and nobody searches: one is woken. It is in the set before it sleeps, so the token reaches it, on its
+ *     parker or, if it polls, in the poller; also the only worker of an engine that is not shared.
+ *   - Nobody sleeps: every holder of a processor enters the set, passes a fence and then looks at all sources, the supply
+ *     among them (sched/sleep.c), before it sleeps. Processor 0 never goes out of service, so there is such a holder. The
+ *     holder of an extra one that goes out of service does not look; it notifies instead (sched/extra.c).
+ *   - Somebody searches: it finds that, or something else, and looks again as the last searcher; or it sleeps, as above. A
+ *     worker whose engine is not shared searches nobody, but counts as a searcher when it was woken, and ends like one.
+ *   - A processor that is lent has nobody who looks. Its worker is not in the set, so the monitor is awake, sees by the same
+ *     look at all sources that work waits, and takes it (sched/monitor.c).
+ * The caller needs no place in the engine and no lock; the engine must not have ended. */
 void wf_engine_notify_any(struct wf_engine *engine) {
     notify_near(engine, UINT32_MAX);
 }
@@ -179,7 +198,7 @@ static void notify_near(struct wf_engine *engine, uint32_t wish) {
 }
 
 bool wf_engine_has_surplus_any(struct wf_engine *engine) {
-    if (wf_load_relaxed(&engine->urgent.length) > 0)
+    if (wf_load_relaxed(&engine->urgent.length) > 0 || (engine->supply && engine->supply->has_any(engine)))
         return true;
     for (int lane = 0; lane < WF_LANES; lane++) {
         if (!wf_inject_is_empty_any(&engine->inject[lane]))

@@ -16,7 +16,8 @@
  *
  * A worker gives its processor away when its task is to have a thread of its own, and lends it for the length of a call
  * that may block (sched/lend.c). Threads come from the crew (sched/crew.c). Besides the regular processors there are extra
- * ones, which the monitor puts into service while the holders of others compute for too long (sched/monitor.c).
+ * ones, which the monitor puts into service while the holders of others compute for too long (sched/monitor.c), or because
+ * more of them were asked for (sched/extra.c).
  *
  * Where a task waits
  *   next      one task that its maker wants to run soon, in the maker's own slice; thieves take it only when it has
@@ -25,6 +26,7 @@
  *   pinned    tasks that only this processor may run; others leave them in the mailbox
  *   inject    what came from outside, or overflowed
  *   urgent    what is due at a moment, from anywhere
+ *   supply    what is no task yet, in queues of somebody else (struct wf_supply)
  *
  * The order of picking is urgent, high lane, next, normal lane, low lane. Every 61 picks, or fewer while timers are armed and
  * tasks run long, the worker's own loop looks elsewhere first (injection queue, low lane, timers), so that nothing
@@ -75,6 +77,24 @@ struct wf_engine_policy {
     void (*on_hog)(struct wf_worker *worker, struct wf_processor *processor);
     /* On whoever holds the processor by then: it is back, so much later. May be NULL. */
     void (*on_hog_over)(struct wf_worker *worker, int64_t for_ns);
+    /* A processor has been made, and nobody holds it yet; an extra one is about to go out of service, on its holder. Both may
+     * be NULL. */
+    void (*processor_begin)(struct wf_processor *processor);
+    void (*processor_leaves)(struct wf_processor *processor);
+};
+
+/* Something to do that waits outside of the engine, in queues of its owner, and becomes a task only when a worker is free for
+ * it. Whoever adds to it calls wf_engine_notify_any afterwards, from whatever thread. */
+struct wf_supply {
+    /* On a worker that holds a processor and runs no task: a task made of what waits, wherever that is, or NULL. May move more
+     * to where this worker finds it first; then it notifies, unless worker->is_searching. */
+    struct wf_task *(*take_owner)(struct wf_worker *worker);
+    /* Any thread, without locks: whether something may wait that any worker could take. After the fence of the caller it
+     * has to see what was added before the fence of wf_engine_notify_any. It must not go on saying so of what take_owner
+     * cannot have. */
+    bool (*has_any)(struct wf_engine *engine);
+    /* On its holder: an extra processor goes out of service. What waits there is put where others find it. */
+    void (*processor_leaves)(struct wf_processor *processor);
 };
 
 /* Counters have one writer, the owner, unless said otherwise. */
@@ -113,6 +133,7 @@ struct wf_processor {
     _Atomic uint32_t attention;                  /* anybody sets: leave the fast path; the loop clears */
     _Atomic uint32_t in_next;                    /* owner: it takes from next as if there were no thieves */
     _Atomic uint32_t is_detached;       /* the monitor sets, the holder clears: an extra one stands in for it */
+    _Atomic uint32_t wants_stand_in;    /* anybody sets, the monitor clears: wf_engine_replace_any */
     _Atomic uint32_t has_pins;          /* pins is not 0; written by the owner */
     _Atomic int64_t detached_at;        /* when that was */
     _Atomic(struct wf_worker *) holder; /* written by whoever hands it over */
@@ -143,6 +164,9 @@ struct wf_worker {
     _Atomic(struct wf_processor *) lent; /* written before LENT, read by whoever takes it */
     bool is_searching;                   /* owner only: it holds a searcher's place in the idle set */
     bool has_seen_work;                  /* owner only: the last look before a sleep found something to steal */
+    int64_t spin_ns;                     /* owner only: how long it looks on before it sleeps: sched/sleep.c */
+    int64_t idle_since;                  /* owner only: when it first lay down after its last task */
+    uint64_t idle_switches;              /* owner only: how many switches its processor had made by then */
     bool has_thread;                     /* the first one runs on the caller's */
     bool is_spare;                       /* under the crew's lock: it is in the list */
     bool is_spoilt;                      /* its own: the thread is to end and not to be used again */
@@ -193,7 +217,9 @@ struct wf_crew {
     uint32_t busy;             /* under lock: threads of ours, without the caller's, that run and are not at rest */
     bool is_over;              /* under lock: the engine has stopped, and nothing that runs is left */
     struct wf_parker quiet;    /* for the caller's thread: busy became 0 */
-    _Atomic uint32_t threads;  /* written under lock */
+    struct wf_os_thread_policy caller_policy; /* what the caller's thread had before, where its threads get another */
+    _Atomic uint32_t has_said_undressed;      /* that a thread could not get it */
+    _Atomic uint32_t threads;                 /* written under lock */
     _Atomic uint32_t spares;
     _Atomic uint32_t is_caller_spare; /* first is among them */
     _Atomic uint32_t peak;
@@ -211,15 +237,21 @@ struct wf_monitor {
     bool has_thread;
     _Atomic uint32_t is_asleep; /* it has no limit to its sleep: whoever wakes up wakes it too */
     _Atomic uint32_t detached;  /* processors whose holders are hogs */
-    _Atomic uint32_t extras;    /* extra processors in service */
+    _Atomic uint32_t granted;   /* extra processors that were asked for; those that are not needed give themselves up */
+    _Atomic uint32_t extras;    /* extra processors in service: on its way to detached + granted */
+    _Atomic uint32_t may_grow;  /* everything has started */
+    _Atomic uint32_t requests;  /* processors with wants_stand_in, or more */
     _Atomic uint64_t hogs;
     _Atomic uint64_t hog_ns;
     bool has_warned;
+    bool has_said_denied;    /* its own: that there were no threads for those that were granted */
+    bool is_open;            /* its own: every owner is known to know is_shared */
+    int64_t grow_at;         /* its own: not before then, after there was no thread */
     struct wf_sight *sights; /* its own: what each processor looked like last time */
 };
 
-/* 256: so many computations at once are left alone; those that follow keep their processor. */
-enum { WF_POLLER_NONE = -1, WF_EXTRA_MAX = 256 };
+/* 1,024: as many as there can be regular ones. With so many in service, computations that follow keep their processor. */
+enum { WF_POLLER_NONE = -1, WF_EXTRA_MAX = 1024 };
 
 struct wf_urgent {
     struct wf_lock lock;
@@ -247,6 +279,19 @@ struct wf_engine {
     _Atomic uint32_t alone;     /* workers that run a task without a processor and do not sleep in it */
     struct wf_crew crew;
     struct wf_monitor monitor;
+
+    /* Constant once the engine runs. */
+    const struct wf_supply *supply; /* NULL: there is none */
+    void *supply_owner;
+    void (*on_ready)(
+        struct wf_engine *engine); /* all have started, and nothing has run: on the first worker. Or NULL */
+    const char *thread_cpus;       /* where its threads run, as wf_os_thread_policy_set takes it; or NULL */
+    int thread_nice;               /* 0: as it is */
+    bool has_stand_ins;            /* for hogs; else they are left alone */
+    bool is_guest;                 /* the thread that runs it is not one of the program's own */
+    bool can_spin;                 /* it has a supply, and more than one processor of the machine */
+    _Atomic uint32_t resident; /* extra processors, of those granted, that stay however long they have nothing to do */
+    int64_t extra_keep_alive_ns; /* how long the others do */
 
     _Alignas(64) struct wf_inject inject[WF_LANES];
     struct wf_urgent urgent;
@@ -283,9 +328,10 @@ void wf_engine_drain(struct wf_engine *engine);
 
 /* Any thread: puts a task in from outside; a pinned one goes to its processor. */
 void wf_engine_submit_any(struct wf_engine *engine, struct wf_task *task);
-/* Any thread: something was published that any worker could run; wakes one if that is needed. */
+/* Any thread: something was published that any worker could run; wakes one if that is needed. The same for what was added to
+ * the supply: see sched/engine.c for why nothing is overlooked. */
 void wf_engine_notify_any(struct wf_engine *engine);
-/* Any thread: whether there is something that any worker could take. */
+/* Any thread: whether there is something that any worker could take, the supply included. */
 bool wf_engine_has_surplus_any(struct wf_engine *engine);
 /* Any thread: whether another processor has a task in its next slot, which only a searcher can take. A notification for
  * one is turned away by a searcher; so a searcher must not go to sleep, or end, while there is one. */
@@ -350,6 +396,8 @@ bool wf_worker_take_lent(struct wf_worker *worker, uint32_t grip, struct wf_work
 /* The monitor (sched/monitor.c). */
 size_t wf_monitor_sights_size(const struct wf_engine *engine);
 int wf_monitor_start(struct wf_engine *engine);
+/* From here on it may put extra processors into service: they run what is there. */
+void wf_monitor_open(struct wf_engine *engine);
 void wf_monitor_stop(struct wf_engine *engine);
 void wf_monitor_wake_slow(struct wf_engine *engine);
 /* A worker has left the idle set: somebody watches from now on. After a seq_cst read-modify-write or fence. */
@@ -357,10 +405,37 @@ static inline void wf_monitor_wake(struct wf_engine *engine) {
     if (wf_load_relaxed(&engine->monitor.is_asleep))
         wf_monitor_wake_slow(engine);
 }
-/* In the worker's loop. came_back: its processor is detached no longer. leaves: its extra processor is out of service, and
- * the worker has none. */
+/* In the worker's loop: its processor is detached no longer. */
 void wf_monitor_came_back(struct wf_worker *worker);
-bool wf_monitor_leaves(struct wf_worker *worker);
+/* On the monitor: somebody stands in for its holder, if that runs a task. False: not now. */
+bool wf_monitor_stand_in(struct wf_engine *engine, struct wf_processor *processor, int64_t now);
+/* The same: tasks may be stolen from now on. False: ask again, an owner is in the middle of something. */
+bool wf_monitor_become_shared(struct wf_engine *engine);
+
+/* Extra processors (sched/extra.c). resize, from any thread: there are to be wanted processors in service, from
+ * engine->count to WF_EXTRA_MAX more; it does not wait for that. -EINVAL for other numbers, and in replay. in_service:
+ * how many there are; wanted: how many there are to be, which is less than what was asked for when some have given themselves
+ * up. */
+int wf_engine_resize_any(struct wf_engine *engine, uint32_t wanted);
+uint32_t wf_engine_in_service_any(struct wf_engine *engine);
+uint32_t wf_engine_wanted_any(struct wf_engine *engine);
+/* Any thread: what the holder of that processor does will not end soon; somebody is to stand in for it until it does,
+ * whatever has_stand_ins says. holder: who that was, or NULL for whoever it is. False: it is somebody else by now, or that was
+ * asked for already. */
+bool wf_engine_replace_any(struct wf_engine *engine, struct wf_worker *holder, uint32_t processor);
+/* On the monitor: as many as are wanted, and stand-ins that were asked for. Returns when it wants to be called again. */
+int64_t wf_extra_tend(struct wf_engine *engine, int64_t now);
+/* On the monitor. find: one that nobody holds, and a thread for it. -EBUSY: not now; -ENOMEM; -EAGAIN. enter: it is counted, and
+ * goes into service. */
+int wf_extra_find(struct wf_engine *engine, struct wf_processor **extra, struct wf_worker **heir);
+void wf_extra_enter(struct wf_engine *engine, struct wf_processor *extra, struct wf_worker *heir);
+/* There may be more of them in service than needed: they are to look, those that sleep too. */
+void wf_extra_call_back(struct wf_engine *engine);
+/* In the worker's loop: its extra processor is out of service, and the worker has none. */
+bool wf_extra_leaves(struct wf_worker *worker);
+/* Before its sleep: until when it keeps its processor without anything to do; and after it, if that has passed. */
+int64_t wf_extra_stays_until(struct wf_worker *worker);
+void wf_extra_gives_up(struct wf_worker *worker);
 
 /* Urgent tasks (sched/urgent.c). */
 void wf_urgent_submit_any(struct wf_engine *engine, struct wf_task *task);
@@ -379,8 +454,9 @@ void wf_world_release(struct wf_worker *worker);
 void wf_world_rest(struct wf_worker *worker);
 void wf_world_resume(struct wf_worker *worker);
 
-/* Sleeping (sched/sleep.c). */
+/* Sleeping (sched/sleep.c). spin: looks on for a while instead; true when there is something. For engines that can_spin. */
 void wf_worker_sleep(struct wf_worker *worker);
+bool wf_worker_spin(struct wf_worker *worker);
 void wf_worker_cover_timers(struct wf_worker *worker);
 /* Any thread: a timer was armed in another processor than the caller's: see to it that somebody wakes for it. */
 void wf_engine_timers_changed_any(struct wf_engine *engine);

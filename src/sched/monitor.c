@@ -11,10 +11,9 @@
  *         would use its queues. It need not be: others steal from its rings, fire its timers and take over its place in the
  *         poller. What is missing is somebody to do so, and so an *extra* processor is put into service with a thread of its
  *         own; the hog's is *detached*, its attention flag set. When the hog comes to its loop, one extra processor goes out
- *         of service again: there are never more of them than detached ones, but for the moment that takes.
+ *         of service again (sched/extra.c). An engine without stand-ins leaves hogs alone, but for those that somebody names.
  *
- *     detached == extras while hogs run;   hog comes back: detached - 1, extra ones attend;   an extra one sees
- *     extras > detached: extras - 1, its tasks go to the shared queue, its thread becomes spare
+ * It also puts those extra processors into service that were asked for.
  *
  * Tasks that are pinned to a processor wait for its thread: that is what pinned means. A processor with such tasks is not
  * taken when it is lent but treated as a hog's.
@@ -26,6 +25,8 @@
  * the first extra one begins, is_shared is set, all threads pass a barrier, and nobody may be between the two steps of the
  * owner's take: in_next says so. If somebody is, we come back later.
  */
+#include <errno.h>
+
 #include "base/assert.h"
 #include "base/point.h"
 #include "os/barrier.h"
@@ -83,12 +84,9 @@ static bool has_run_meanwhile(struct wf_sight *sight, const struct wf_worker *ho
 static bool is_at_task(struct wf_worker *worker);
 static bool work_waits(struct wf_engine *engine, int64_t now);
 static void take(struct wf_engine *engine, struct wf_worker *holder, uint32_t grip);
-static void stand_in_for(struct wf_engine *engine, struct wf_processor *processor, struct wf_worker *hog, int64_t now);
-static bool become_shared(struct wf_engine *engine);
-static struct wf_processor *find_extra(struct wf_engine *engine);
+static bool stand_in_for(struct wf_engine *engine, struct wf_processor *processor, struct wf_worker *hog, int64_t now);
 static void warn(struct wf_engine *engine);
-static void call_extras_back(struct wf_engine *engine);
-static void hand_in(struct wf_processor *processor);
+static void count_back(struct wf_engine *engine);
 
 size_t wf_monitor_sights_size(const struct wf_engine *engine) {
     return (engine->count + WF_EXTRA_MAX) * sizeof(struct wf_sight);
@@ -100,6 +98,12 @@ int wf_monitor_start(struct wf_engine *engine) {
     if (!error) /* a thread that is still being made holds locks of the C library, and a task may fork */
         wf_parker_park(&engine->monitor.begun, WF_NEVER);
     return error;
+}
+
+void wf_monitor_open(struct wf_engine *engine) {
+    wf_store_release(&engine->monitor.may_grow, 1); /* pairs with wf_extra_tend */
+    if (wf_load_relaxed(&engine->monitor.granted))
+        wf_parker_unpark(&engine->monitor.parker);
 }
 
 /* The engine is stopping. */
@@ -122,13 +126,15 @@ static void monitor_thread(void *opaque) {
     wf_parker_unpark(&engine->monitor.begun);
     while (!wf_load_acquire(&engine->is_stopping)) {
         int64_t now = wf_os_now();
+        int64_t again = wf_extra_tend(engine, now);
         enum look look = look_at_all(engine, now);
         quiet = look == LOOK_IDLE ? quiet + 1 : 0;
-        if (quiet > QUIET_TICKS) {
+        if (quiet > QUIET_TICKS && again == WF_NEVER) {
             sleep_deeply(engine);
             quiet = 0;
         } else {
-            wf_parker_park(&engine->monitor.parker, now + (look == LOOK_SUSPICIOUS ? LOOK_SOON_NS : LOOK_NS));
+            int64_t next = now + (look == LOOK_SUSPICIOUS ? LOOK_SOON_NS : LOOK_NS);
+            wf_parker_park(&engine->monitor.parker, next < again ? next : again);
         }
     }
 }
@@ -205,7 +211,7 @@ static enum look look_at_held(struct wf_engine *engine, struct wf_processor *pro
     wf_store_relaxed(&processor->attention, 1); /* a fiber that asks (weft_maybe_yield) is told that it is time */
     if (wf_timers_earliest(&processor->timers) != WF_NEVER)
         wf_engine_timers_changed_any(engine); /* it may have armed one, and not come to see who wakes for it */
-    if (!work_waits(engine, now) || !is_at_task(holder))
+    if (!engine->has_stand_ins || !work_waits(engine, now) || !is_at_task(holder))
         return LOOK_BUSY;
     bool has_run = has_run_meanwhile(&engine->monitor.sights[processor->index], holder);
     if (has_run && for_ns >= HOG_NS)
@@ -258,17 +264,22 @@ static void take(struct wf_engine *engine, struct wf_worker *holder, uint32_t gr
         wf_crew_let_go(heir);
 }
 
-static void stand_in_for(struct wf_engine *engine, struct wf_processor *processor, struct wf_worker *hog, int64_t now) {
-    if (!become_shared(engine))
-        return;
-    struct wf_processor *extra = find_extra(engine);
-    if (!extra)
-        return;
-    struct wf_worker *heir = wf_crew_hire(engine, false);
-    if (!heir) {
+bool wf_monitor_stand_in(struct wf_engine *engine, struct wf_processor *processor, int64_t now) {
+    struct wf_worker *holder = wf_load_acquire(&processor->holder); /* pairs with its hand-over */
+    bool is_over = !holder || wf_worker_state(holder) != WF_WORKER_HOLDS || wf_load_relaxed(&processor->is_detached) ||
+                   wf_idle_is_seated_any(&engine->idle, processor->index) || !is_at_task(holder);
+    return is_over || stand_in_for(engine, processor, holder, now);
+}
+
+/* False: nobody does. */
+static bool stand_in_for(struct wf_engine *engine, struct wf_processor *processor, struct wf_worker *hog, int64_t now) {
+    struct wf_processor *extra;
+    struct wf_worker *heir;
+    int error = wf_extra_find(engine, &extra, &heir);
+    if (error == -EAGAIN)
         warn(engine);
-        return;
-    }
+    if (error)
+        return false;
     bool computes = wf_worker_state(hog) == WF_WORKER_HOLDS; /* else it blocks, and may not be taken */
     if (computes && engine->policy->on_hog)
         engine->policy->on_hog(hog, processor);
@@ -281,35 +292,27 @@ static void stand_in_for(struct wf_engine *engine, struct wf_processor *processo
     WF_POINT("monitor.detached");
     wf_store_seq_cst(&processor->attention, 1);
     wf_engine_unpark_any(engine, processor->index); /* it may have come back, and gone to sleep, while we were at it */
-    extra->is_entering = true;
-    wf_crew_give_processor(heir, extra);
+    wf_extra_enter(engine, extra, heir);
     /* The hog may have come back before it was told, and its processor, an extra one, may be out of service. */
     if (!wf_load_seq_cst(&processor->holder) && wf_exchange_seq_cst(&processor->is_detached, 0))
-        call_extras_back(engine);
+        count_back(engine);
+    return true;
 }
 
-/* True when tasks may be stolen from now on. */
-static bool become_shared(struct wf_engine *engine) {
+bool wf_monitor_become_shared(struct wf_engine *engine) {
+    if (engine->monitor.is_open)
+        return true;
     if (!wf_load_relaxed(&engine->is_shared)) {
         wf_store_relaxed(&engine->is_shared, 1);
         MONITOR_BARRIER();
     }
-#ifdef WF_MUTANT_MONITOR_IN_NEXT_IGNORED
-    return true;
-#endif
+#ifndef WF_MUTANT_MONITOR_IN_NEXT_IGNORED
     for (uint32_t i = 0; i < engine->count; i++)
         if (wf_load_acquire(&engine->processors[i]->in_next)) /* pairs with wf_processor_take_next_owner */
             return false;
+#endif
+    engine->monitor.is_open = true;
     return true;
-}
-
-/* One that nobody holds, or a new one. NULL: there are enough, or no memory. */
-static struct wf_processor *find_extra(struct wf_engine *engine) {
-    uint32_t limit = wf_engine_limit(engine);
-    for (uint32_t i = engine->count; i < limit; i++)
-        if (!wf_load_acquire(&engine->processors[i]->holder)) /* pairs with wf_monitor_leaves */
-            return engine->processors[i];
-    return limit < engine->count + WF_EXTRA_MAX ? wf_processor_new(engine, limit) : NULL;
 }
 
 static void warn(struct wf_engine *engine) {
@@ -329,49 +332,11 @@ void wf_monitor_came_back(struct wf_worker *worker) {
     wf_fetch_add_relaxed(&monitor->hog_ns, (uint64_t)for_ns);
     if (engine->policy->on_hog_over)
         engine->policy->on_hog_over(worker, for_ns);
-    call_extras_back(engine);
+    count_back(engine);
 }
 
 /* There is one hog less: one of the extra processors is to see that it is not needed any more. */
-static void call_extras_back(struct wf_engine *engine) {
+static void count_back(struct wf_engine *engine) {
     wf_fetch_sub_seq_cst(&engine->monitor.detached, 1);
-    for (uint32_t i = engine->count, limit = wf_engine_limit(engine); i < limit; i++) {
-        wf_store_seq_cst(&engine->processors[i]->attention, 1);
-        wf_engine_unpark_any(engine, i);
-    }
-}
-
-bool wf_monitor_leaves(struct wf_worker *worker) {
-    struct wf_engine *engine = worker->engine;
-    struct wf_monitor *monitor = &engine->monitor;
-    struct wf_processor *processor = worker->processor;
-    if (processor->pins > 0)
-        return false;
-    uint32_t extras = wf_load_seq_cst(&monitor->extras);
-    do {
-        if (extras <= wf_load_seq_cst(&monitor->detached))
-            return false;
-    } while (!wf_cas_seq_cst(&monitor->extras, &extras, extras - 1));
-    if (worker->is_searching) {
-        worker->is_searching = false;
-        wf_idle_search_end(&engine->idle); /* the notification below stands in for another look */
-    }
-    hand_in(processor);
-    worker->processor = NULL;
-    wf_world_rest(worker);
-    wf_fetch_sub_seq_cst(&engine->active, 1);
-    wf_store_seq_cst(&processor->holder, NULL); /* pairs with find_extra, and with the end of stand_in_for */
-    wf_engine_notify_any(engine); /* for what was handed in; and the last one of the others has to see that it is */
-    wf_engine_timers_changed_any(engine);
-    return true;
-}
-
-/* Everything that waits here goes to where others find it. Timers stay, and are fired by others. */
-static void hand_in(struct wf_processor *processor) {
-    struct wf_task *task = wf_processor_take_next_owner(processor);
-    if (task)
-        wf_inject_push_any(&processor->engine->inject[WF_LANE_NORMAL], task);
-    for (int lane = 0; lane < WF_LANES; lane++)
-        while ((task = wf_ring_pop_owner(&processor->lanes[lane])))
-            wf_inject_push_any(&processor->engine->inject[lane], task);
+    wf_extra_call_back(engine);
 }

@@ -16,12 +16,23 @@
  *     to set its limit anew, and if there is none, an idle worker is woken to become one.
  *   - The limit is published, then (fence) the timers are looked at again; the armer publishes its timer, then (fence)
  *     looks at the limit. So an earlier timer is either in the limit or breaks the sleep.
+ *
+ * Spinning, where there is a supply: what is added to it comes from outside, often in a steady stream, and then a worker that
+ * sleeps is woken again at once, which costs both sides more than the work. Whoever was woken SPIN_SHORT_NS or less after it
+ * lay down looks on for a while before it sleeps again. Finding something makes that while longer, finding nothing makes it
+ * shorter, until there is none. It is a search: one worker at a time, and its presence turns notifications away.
+ *
+ * An extra processor that has had nothing to do for long enough goes out of service: sched/extra.c.
  */
 #include "base/assert.h"
 #include "base/point.h"
 #include "os/clock.h"
 #include "sched/engine.h"
 
+/* A wake-up takes some 50 us all told. Below SPIN_LEAST_NS looking on is not worth its two readings of the clock. */
+enum { SPIN_SHORT_NS = 50 * 1000, SPIN_MOST_NS = 100 * 1000, SPIN_LEAST_NS = 4 * 1000, SPIN_RELAX = 16 };
+
+static void lie_down(struct wf_worker *worker, int64_t rest_until, int64_t stays_until);
 static bool sees_work(struct wf_worker *worker);
 static bool is_finished(struct wf_engine *engine);
 static int64_t engine_earliest(struct wf_engine *engine);
@@ -30,6 +41,9 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until);
 void wf_worker_sleep(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     bool was_searching = worker->is_searching;
+    WF_POINT("sleep.before_idle");
+    int64_t slept_at = engine->can_spin ? wf_os_now() : 0;
+    int64_t stays_until = WF_NEVER;
     wf_idle_park(&engine->idle, worker->processor->index, was_searching);
     worker->is_searching = false;
     int64_t rest_until = engine->policy->rest(worker); /* without a searcher's place: it takes its time */
@@ -39,28 +53,65 @@ void wf_worker_sleep(struct wf_worker *worker) {
         if (is_finished(engine)) {
             wf_engine_stop(engine);
         } else {
-            int32_t nobody = WF_POLLER_NONE;
-            bool polls = wf_cas_acq_rel(&engine->poller, &nobody, (int32_t)worker->processor->index);
-            wf_count_owner(&worker->processor->counters.worker_parks, 1);
-            wf_world_rest(worker);
-            WF_POINT("sleep.before_park");
-            if (polls) {
-                worker_poll(worker, rest_until);
-            } else {
-                if (worker->processor->is_uncovered)
-                    wf_worker_cover_timers(worker);
-                /* nobody is somebody by now: the poller. It alone has a limit, so it has to come back for our wish. */
-                if (rest_until < wf_load_relaxed(&engine->poll_deadline))
-                    wf_engine_unpark_any(engine, (uint32_t)nobody);
-                wf_parker_park(&worker->processor->parker, WF_NEVER);
-            }
-            wf_world_resume(worker);
+            stays_until = wf_extra_stays_until(worker);
+            lie_down(worker, rest_until, stays_until);
         }
     }
     bool took_itself = wf_idle_unpark_self(&engine->idle, worker->processor->index);
     worker->is_searching = !took_itself && wf_idle_woken_to_search(&engine->idle, worker->processor->index);
+    /* What it has seen may be more than it takes, and those who published that were turned away by its search: so it goes on
+     * as a searcher, who looks for more when it has found something. Unless there is another one by now, who does. */
+    if (took_itself && was_searching && worker->has_seen_work)
+        worker->is_searching = wf_idle_search_begin(&engine->idle);
     wf_fence_seq_cst(); /* pairs with the fence of the monitor before it sleeps: it sees us awake, or we see it asleep */
     wf_monitor_wake(engine);
+    if (slept_at && !worker->has_seen_work && worker->is_searching && wf_os_now() - slept_at <= SPIN_SHORT_NS)
+        worker->spin_ns = 2 * worker->spin_ns < SPIN_SHORT_NS ? SPIN_SHORT_NS : SPIN_MOST_NS;
+    if (took_itself && stays_until != WF_NEVER && wf_os_now() >= stays_until && !sees_work(worker))
+        wf_extra_gives_up(worker);
+}
+
+static void lie_down(struct wf_worker *worker, int64_t rest_until, int64_t stays_until) {
+    struct wf_engine *engine = worker->engine;
+    int32_t nobody = WF_POLLER_NONE;
+    bool polls = wf_cas_acq_rel(&engine->poller, &nobody, (int32_t)worker->processor->index);
+    wf_count_owner(&worker->processor->counters.worker_parks, 1);
+    wf_world_rest(worker);
+    WF_POINT("sleep.before_park");
+    if (polls) {
+        worker_poll(worker, rest_until < stays_until ? rest_until : stays_until);
+    } else {
+        if (worker->processor->is_uncovered)
+            wf_worker_cover_timers(worker);
+        /* nobody is somebody by now: the poller. It alone has a limit, so it has to come back for our wish. */
+        if (rest_until < wf_load_relaxed(&engine->poll_deadline))
+            wf_engine_unpark_any(engine, (uint32_t)nobody);
+        wf_parker_park(&worker->processor->parker, stays_until);
+    }
+    wf_world_resume(worker);
+}
+
+bool wf_worker_spin(struct wf_worker *worker) {
+    struct wf_engine *engine = worker->engine;
+    if (worker->spin_ns == 0)
+        return false;
+    if (!worker->is_searching)
+        worker->is_searching = wf_idle_search_begin(&engine->idle);
+    if (!worker->is_searching)
+        return false;
+    int64_t until = wf_time_add(wf_os_now(), worker->spin_ns);
+    int64_t earliest = engine_earliest(engine);
+    until = earliest < until ? earliest : until;
+    do {
+        if (sees_work(worker)) {
+            worker->spin_ns = 2 * worker->spin_ns < SPIN_MOST_NS ? 2 * worker->spin_ns : SPIN_MOST_NS;
+            return true;
+        }
+        for (int i = 0; i < SPIN_RELAX; i++)
+            wf_relax();
+    } while (wf_os_now() < until);
+    worker->spin_ns = worker->spin_ns / 2 < SPIN_LEAST_NS ? 0 : worker->spin_ns / 2;
+    return false;
 }
 
 /* Every source of work that this worker could take, and every reason to be awake. After the fence of wf_idle_park. */

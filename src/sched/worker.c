@@ -4,9 +4,10 @@
  *
  *     loop:  attend: hold if the world is stopped; leave if an extra processor is not needed any more
  *            end if the engine is stopping
- *            serve     timers that are due; every so often the shared queue or a lower lane first
+ *            serve     timers that are due; every so often the shared queue, a lower lane or the supply first
  *            pick      what is local
  *            share     a batch from the injection queue
+ *            supply    what is no task yet, and waits outside
  *            others    timers that are due on other processors
  *            search    other processors: rings, a next slot that has gone stale
  *            sleep     (sched/sleep.c)
@@ -31,6 +32,8 @@
 enum { ALLOWANCE = 61, VISIT_NS = 50000 };
 /* 64: of so many visits one is not for urgent tasks, so that one that never waits leaves something to the others. */
 enum { URGENT_TURNS = 64 };
+/* 64: with so many processors or fewer, one look a visit is enough. */
+enum { RELIEVE_VISITS = 64 };
 enum { SEARCH_ROUNDS = 128, STALE_ROUNDS = 16, ROUND_RELAX = 8, SHARE_BATCH = 128 };
 
 static const uint8_t lane_order[WF_LANES] = WF_LANE_ORDER;
@@ -52,6 +55,7 @@ static void set_allowance(struct wf_processor *processor, int64_t now);
 static void fire_timers(struct wf_worker *worker, struct wf_processor *processor, int64_t now);
 static struct wf_task *worker_fire_others(struct wf_worker *worker);
 static struct wf_task *worker_share(struct wf_worker *worker, size_t max);
+static inline struct wf_task *worker_ask_supply(struct wf_worker *worker);
 static struct wf_task *worker_search(struct wf_worker *worker);
 static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch *watch, int round);
 static struct wf_task *steal_ring(struct wf_worker *worker, struct wf_processor *victim);
@@ -88,7 +92,8 @@ static struct wf_task *worker_next(struct wf_worker *worker) {
         }
         if (WF_UNLIKELY(wf_load_relaxed(&engine->crew.is_caller_spare)) && wf_crew_make_way(worker))
             return NULL;
-        wf_worker_sleep(worker);
+        if (!engine->can_spin || !wf_worker_spin(worker))
+            wf_worker_sleep(worker);
     }
 }
 
@@ -101,6 +106,8 @@ static struct wf_task *worker_look(struct wf_worker *worker) {
         task = worker_share(worker, SHARE_BATCH);
     if (!task)
         task = wf_urgent_take_owner(processor);
+    if (!task)
+        task = worker_ask_supply(worker);
     if (!task && wf_load_relaxed(&worker->engine->is_shared)) {
         task = worker_fire_others(worker);
         if (!task)
@@ -121,7 +128,7 @@ static bool worker_attend(struct wf_worker *worker) {
     }
     if (wf_load_relaxed(&worker->processor->is_detached))
         wf_monitor_came_back(worker);
-    return worker->processor->index < worker->engine->count || !wf_monitor_leaves(worker);
+    return worker->processor->index < worker->engine->count || !wf_extra_leaves(worker);
 }
 
 static struct wf_task *worker_serve(struct wf_worker *worker) {
@@ -150,26 +157,32 @@ static struct wf_task *worker_serve(struct wf_worker *worker) {
     }
     if (worker->engine->replay.is_on)
         return wf_replay_serve_owner(processor);
+    struct wf_task *task = NULL;
     switch (processor->rounds++ % 4) { /* most visits are for the shared queue */
     case 0:
         return take_from_lane(worker, WF_LANE_LOW);
     case 1:
         return take_from_lane(worker, WF_LANE_NORMAL);
-    default:
-        return worker_share(worker, 1);
+    case 2:
+        task = worker_ask_supply(worker); /* which comes last otherwise, behind tasks that may always be ready */
+        break;
     }
+    return task ? task : worker_share(worker, 1);
 }
 
-/* What others cannot look after: on each visit the timers of one other processor, which may be busy or out of service; and on
- * an extra one, which is here for that, all that waits behind hogs. */
+/* What others cannot look after: on each visit the timers of another processor or two, which may be busy or out of service, so
+ * that RELIEVE_VISITS see them all; and on an extra one, which is here for that, all that waits behind hogs. */
 static struct wf_task *worker_relieve(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     struct wf_processor *own = worker->processor;
     uint32_t limit = wf_engine_limit(engine);
-    struct wf_processor *other = engine->processors[own->rounds % limit];
-    if (wf_timers_earliest(&other->timers) != WF_NEVER)
-        fire_timers(worker, other, wf_os_now());
-    if (own->index < engine->count)
+    uint32_t looks = limit / RELIEVE_VISITS + 1;
+    for (uint32_t i = 0; i < looks; i++) {
+        struct wf_processor *other = engine->processors[(own->rounds * looks + i) % limit];
+        if (wf_timers_earliest(&other->timers) != WF_NEVER)
+            fire_timers(worker, other, wf_os_now());
+    }
+    if (own->index < engine->count || wf_load_relaxed(&engine->monitor.detached) == 0)
         return NULL;
     struct wf_task *task = NULL;
     for (uint32_t i = 0; i < limit && !task; i++) {
@@ -260,6 +273,11 @@ static struct wf_task *worker_share(struct wf_worker *worker, size_t max) {
     return NULL;
 }
 
+static inline struct wf_task *worker_ask_supply(struct wf_worker *worker) {
+    const struct wf_supply *supply = worker->engine->supply;
+    return WF_UNLIKELY(supply) ? supply->take_owner(worker) : NULL;
+}
+
 static struct wf_task *worker_search(struct wf_worker *worker) {
     struct wf_engine *engine = worker->engine;
     if (!worker->is_searching)
@@ -288,6 +306,8 @@ static struct wf_task *search_round(struct wf_worker *worker, struct stale_watch
     if (!wf_mailbox_is_empty_any(&own->mailbox))
         return wf_processor_pick_extra_owner(own);
     struct wf_task *task = worker_share(worker, SHARE_BATCH);
+    if (!task)
+        task = worker_ask_supply(worker);
     uint32_t limit = wf_engine_limit(engine);
     uint32_t start = wf_rng_below(&own->rng, limit);
     for (uint32_t i = 0; i < limit && !task; i++) {
