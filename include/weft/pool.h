@@ -287,7 +287,7 @@ WEFT_API int weft_pool_poll_work(weft_pool *pool, weft_work work, weft_result *o
 WEFT_API weft_case weft_on_work(weft_pool *pool, weft_work work, weft_result *out);
 
 /* As weft_pool_wait and weft_pool_wait_work, and a plain thread runs queued works meanwhile, one after another. What such a
- * work waits for, the thread waits for. A fiber just waits: its thread helps anyway. */
+ * work waits for, the thread waits for, and a stop by force does not cut that short. A fiber just waits: its thread helps anyway. */
 WEFT_API int weft_pool_help(weft_pool *pool, weft_time deadline);
 WEFT_API int weft_pool_help_work(weft_pool *pool, weft_work work, weft_result *out, weft_time deadline);
 

@@ -16,8 +16,9 @@
 
 struct sweep {
     weft_control what;
-    int count;       /* that it was done to */
-    bool even_gated; /* also what waits for the gate */
+    int count;           /* that it was done to */
+    bool is_of_one;      /* only works of one generation, and none that wait for the gate */
+    uint32_t generation; /* that one */
 };
 
 static const uint32_t alive_phases = WF_BIT(WF_WORK_HELD) | WF_BIT(WF_WORK_QUEUED) | WF_BIT(WF_WORK_CLAIMED);
@@ -28,7 +29,7 @@ static int force_work(weft_pool *pool, struct wf_work *work, weft_work handle);
 static int pause_work(weft_pool *pool, struct wf_work *work, weft_work handle);
 static int resume_work(weft_pool *pool, struct wf_work *work, weft_work handle);
 static bool sweep_one(weft_pool *pool, struct wf_work *work, uint64_t word, void *opaque);
-static int sweep_all(weft_pool *pool, weft_control what, bool even_gated);
+static int sweep_all(weft_pool *pool, weft_control what);
 static int stop_all(weft_pool *pool, weft_control what);
 static int pause_all(weft_pool *pool);
 static int resume_all(weft_pool *pool);
@@ -170,7 +171,7 @@ int weft_pool_control_all(weft_pool *pool, weft_control what) {
         return -EINVAL;
     switch (what) {
     case WEFT_CANCEL:
-        return sweep_all(pool, WEFT_CANCEL, true);
+        return sweep_all(pool, WEFT_CANCEL);
     case WEFT_STOP:
     case WEFT_FORCE_STOP:
         return stop_all(pool, what);
@@ -182,15 +183,17 @@ int weft_pool_control_all(weft_pool *pool, weft_control what) {
     return -EINVAL;
 }
 
-static int sweep_all(weft_pool *pool, weft_control what, bool even_gated) {
-    struct sweep sweep = {.what = what, .even_gated = even_gated};
+static int sweep_all(weft_pool *pool, weft_control what) {
+    struct sweep sweep = {.what = what};
     wf_work_each(pool, sweep_one, &sweep);
     return sweep.count;
 }
 
 static bool sweep_one(weft_pool *pool, struct wf_work *work, uint64_t word, void *opaque) {
     struct sweep *sweep = opaque;
-    if (sweep->even_gated || !(word & WF_WORK_UNCOUNTED))
+    /* Read after the word: if the record is another's by now, so is the handle, and nothing happens to it. */
+    uint32_t generation = wf_load_relaxed(&work->task.version);
+    if (!sweep->is_of_one || (!(word & WF_WORK_UNCOUNTED) && generation == sweep->generation))
         sweep->count += wf_work_control(pool, sweep->what, wf_work_handle(work, word)) == 0;
     return true;
 }
@@ -207,7 +210,9 @@ static int stop_all(weft_pool *pool, weft_control what) {
     wf_lock_drop(&pool->lock);
     if (error && !(error == -EALREADY && what == WEFT_FORCE_STOP))
         return error;
-    sweep_all(pool, what, false);
+    /* While we walk, that generation may end, and the works of the next are none of our business. */
+    struct sweep sweep = {.what = what, .is_of_one = true, .generation = wf_pool_generation(word)};
+    wf_work_each(pool, sweep_one, &sweep);
     return error;
 }
 
@@ -228,7 +233,7 @@ static int resume_all(weft_pool *pool) {
     if (was_paused)
         wf_clock_pause_pool(pool, false);
     wf_lock_drop(&pool->lock);
-    int resumed = sweep_all(pool, WEFT_RESUME, true);
+    int resumed = sweep_all(pool, WEFT_RESUME);
     wf_pool_wake_pausers(pool);
     return was_paused || resumed > 0 ? 0 : -EALREADY;
 }

@@ -24,7 +24,8 @@ static void pool_turn(weft_pool *pool);
 static void tell_begin(weft_pool *pool);
 static void tell_end(weft_pool *pool, uint64_t generation);
 static struct wf_waiter *take_idlers_locked(weft_pool *pool, uint64_t generation, int status);
-static bool awaited_locked(weft_pool *pool, uint64_t *generation);
+static bool gate_opens_locked(const weft_pool *pool);
+static void put_idlers_off_locked(weft_pool *pool, uint64_t generation);
 
 bool wf_pool_count_in(weft_pool *pool, uint32_t count, bool *is_first) {
     uint64_t word = wf_load_relaxed(&pool->word);
@@ -126,12 +127,29 @@ static void tell_end(weft_pool *pool, uint64_t generation) {
     }
     wf_lock_take(&pool->lock);
     pool->turns_told++;
-    struct wf_waiter *told = take_idlers_locked(pool, generation, 0);
+    struct wf_waiter *told = NULL;
+    if (gate_opens_locked(pool))
+        put_idlers_off_locked(pool, generation + 1);
+    else
+        told = take_idlers_locked(pool, generation, 0);
     wf_lock_drop(&pool->lock);
     wf_wait_wake_chain(told);
     wf_pool_open_gate(pool); /* a stop is over: what was submitted meanwhile */
     if (pool->is_mortal)
         wf_pool_rest(pool);
+}
+
+/* Works wait for the end of a stop, which has come: the next generation is theirs, and who waits for the pool waits for them. */
+static bool gate_opens_locked(const weft_pool *pool) {
+    return pool->gated.count > 0 && !(wf_load_relaxed(&pool->gate) & WF_GATE_SUSPENDED);
+}
+
+static void put_idlers_off_locked(weft_pool *pool, uint64_t generation) {
+    struct wf_waiter *waiter = pool->idlers;
+    while (waiter && waiter->amount < generation) {
+        waiter->amount = generation;
+        waiter = waiter->next == pool->idlers ? NULL : waiter->next;
+    }
 }
 
 /* Those who wait for that generation or one before it; they came in that order. */
@@ -150,13 +168,14 @@ static struct wf_waiter *take_idlers_locked(weft_pool *pool, uint64_t generation
 
 /* Which generation has to end, and be told of, before the pool counts as idle. False: it is. The generation in the word wraps,
  * the count of turns does not; they are never far apart. */
-static bool awaited_locked(weft_pool *pool, uint64_t *generation) {
+bool wf_pool_awaited_locked(weft_pool *pool, uint64_t *generation) {
     uint64_t word = wf_load_acquire(&pool->word); /* pairs with the steps of the word */
     uint64_t ends_told = pool->turns_told / 2;
     uint32_t ends_untold = wf_pool_generation(word) - (uint32_t)ends_told;
-    if (wf_pool_outstanding(word) == 0 && ends_untold == 0)
+    bool is_idle = wf_pool_outstanding(word) == 0 && !gate_opens_locked(pool);
+    if (is_idle && ends_untold == 0)
         return false;
-    *generation = ends_told + ends_untold - (wf_pool_outstanding(word) == 0);
+    *generation = ends_told + ends_untold - is_idle;
     return true;
 }
 
@@ -166,7 +185,7 @@ int wf_pool_wait_idle(weft_pool *pool, int64_t deadline) {
         return error;
     uint64_t generation;
     wf_lock_take(&pool->lock);
-    if (!awaited_locked(pool, &generation)) {
+    if (!wf_pool_awaited_locked(pool, &generation)) {
         wf_lock_drop(&pool->lock);
         return 0;
     }

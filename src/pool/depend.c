@@ -40,7 +40,6 @@ static void fails_by(struct wf_terms *terms, weft_work cause);
 static int outcome_of_handle_locked(weft_pool *pool, weft_work handle, struct wf_terms **alive, weft_work *cause);
 static bool closes_circle_locked(weft_pool *pool, struct wf_terms *terms);
 static void drop_edges_locked(weft_pool *pool, struct wf_terms *terms);
-static struct wf_edge *take_dependent(struct wf_terms *terms);
 static void step_nearer_locked(weft_pool *pool, struct wf_terms *terms, struct wf_chain *ready);
 static void give_up_locked(weft_pool *pool, struct wf_terms *terms, weft_work cause, struct wf_chain *failed);
 
@@ -63,15 +62,11 @@ int wf_depend_begin_locked(weft_pool *pool, struct wf_terms *terms, const weft_w
     int error = begin_edges_locked(pool, terms, options);
     if (!error && closes_circle_locked(pool, terms))
         error = -ELOOP;
-    if (error) {
+    if (error)
         wf_depend_leave_locked(pool, terms);
-        wf_store_relaxed(&terms->has_failed_before, false);
-        terms->cause = WEFT_NO_WORK;
-        return error;
-    }
-    if (wf_load_relaxed(&terms->has_failed_before))
+    else if (wf_load_relaxed(&terms->has_failed_before))
         drop_edges_locked(pool, terms); /* it waits for nothing any more */
-    return 0;
+    return error;
 }
 
 static int begin_edges_locked(weft_pool *pool, struct wf_terms *terms, const weft_work_options *options) {
@@ -214,20 +209,14 @@ static void drop_edges_locked(weft_pool *pool, struct wf_terms *terms) {
 void wf_depend_over_locked(weft_pool *pool, struct wf_terms *terms, weft_work handle, weft_work_status status,
                            struct wf_chain *ready, struct wf_chain *failed) {
     weft_work cause = wf_load_relaxed(&terms->has_failed_before) ? terms->cause : handle;
-    for (struct wf_edge *edge; (edge = take_dependent(terms));) {
+    WF_ASSERT(!terms->name); /* those who waited for its id are among its own by now */
+    for (struct wf_list *node; (node = wf_list_take_first(&terms->dependents));) {
+        struct wf_terms *waiter = WF_CONTAINER(node, struct wf_edge, node)->waiter;
         if (status == WEFT_WORK_SUCCEEDED)
-            step_nearer_locked(pool, edge->waiter, ready);
+            step_nearer_locked(pool, waiter, ready);
         else
-            give_up_locked(pool, edge->waiter, cause, failed);
+            give_up_locked(pool, waiter, cause, failed);
     }
-}
-
-/* By handle, or by its id while it has it. */
-static struct wf_edge *take_dependent(struct wf_terms *terms) {
-    struct wf_list *node = wf_list_take_first(&terms->dependents);
-    if (!node && terms->name)
-        node = wf_list_take_first(&terms->name->dependents);
-    return node ? WF_CONTAINER(node, struct wf_edge, node) : NULL;
 }
 
 /* One of its edges was met. If somebody has cancelled it, that one has it. */

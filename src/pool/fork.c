@@ -31,20 +31,18 @@
  *     holds. They are put back, and the fiber waits: then its worker runs them in fibers of their own, and what is below.
  * A job that was popped and put back has been out of everybody's sight; so it is notified again.
  *
- * Panics. A job that is not run by its joiner is called inside a try; its message goes to the joiner, who panics with it.
- * weft_exit, which would end the fiber of somebody else, becomes a panic as well. A forker's frame that is left takes its job
- * back: see weft_fork_join.
+ * Panics. A job that is not run by its joiner is called inside a try (pool/job.c); its message goes to the joiner, who panics
+ * with it. A forker's frame that is left takes its job back: see weft_fork_join.
  *
  * Rejected: waiting joiners that run other jobs on their stack (whoever holds a lock could run a job that wants it); a count of
  * open jobs in the fiber (a fork would have to find it); a claim word instead of the pop (the pop has decided already).
  */
-#include <errno.h>
+#include "pool/fork.h"
+
 #include <stdio.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "base/point.h"
-#include "os/memory.h"
 #include "os/report.h"
 #include "pool/pool.h"
 #include "weft/panic.h"
@@ -53,7 +51,7 @@
 #ifdef WF_MUTANT_FORK_RELAXED_DONE
 #define FORK_EXCHANGE_DONE wf_exchange_relaxed
 #else
-#define FORK_EXCHANGE_DONE wf_exchange_acq_rel
+#define FORK_EXCHANGE_DONE wf_exchange_release
 #endif
 #ifdef WF_MUTANT_FORK_RELAXED_LOOK
 #define FORK_LOAD_WORD wf_load_relaxed
@@ -63,7 +61,7 @@
 #ifdef WF_MUTANT_FORK_RELAXED_WAITED
 #define FORK_CAS_WAITED wf_cas_relaxed
 #else
-#define FORK_CAS_WAITED wf_cas_acq_rel
+#define FORK_CAS_WAITED wf_cas_acquire
 #endif
 #ifdef WF_MUTANT_FORK_NO_LOCK
 #define FORK_LOCK_TAKE(lock) (void)(lock)
@@ -75,7 +73,6 @@
 
 /* Long enough for what weft_panic keeps. */
 enum { PANIC_SIZE = 160 };
-static char panic_without_text[] = "a job has panicked, and there was no memory for its message";
 
 WF_MACHINE_DEFINE(job, WF_JOB_STATES)
 
@@ -86,10 +83,6 @@ static void join_slowly(struct wf_job *job, struct wf_shard *shard, struct wf_ta
 static bool is_later_of_same(const struct wf_job *other, const struct wf_job *job);
 static void put_back(struct wf_shard *shard, struct wf_task *task);
 static void job_over(struct wf_job *job);
-static char *call_guarded_job(struct wf_job *job);
-static char *call_on_behalf(weft_pool *pool, struct wf_job *job);
-static void call_without_exit(void *opaque);
-static void call_function(void *opaque);
 
 static inline struct wf_job *job_of(weft_job *job) {
     return (struct wf_job *)(void *)job;
@@ -97,10 +90,6 @@ static inline struct wf_job *job_of(weft_job *job) {
 
 static inline struct wf_job *job_of_task(struct wf_task *task) {
     return (struct wf_job *)(void *)task;
-}
-
-static inline weft_pool *pool_of(const struct wf_fiber_worker *worker) {
-    return worker && worker->fibers->is_pool ? worker->fibers->engine.supply_owner : NULL;
 }
 
 /* NULL: the caller is no fiber of a pool, or is alone. */
@@ -111,7 +100,7 @@ static inline struct wf_shard *shard_of(weft_pool *pool, const struct wf_fiber_w
 
 static inline struct wf_shard *shard_here(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    return shard_of(pool_of(worker), worker);
+    return shard_of(wf_pool_of_worker(worker), worker);
 }
 
 static inline void job_move(struct wf_job *job, enum wf_job_state state) {
@@ -122,14 +111,13 @@ static inline void job_move(struct wf_job *job, enum wf_job_state state) {
 /* These three are inlined into what calls them here; the public ones cannot be. */
 static inline void fork_job(struct wf_job *job, void (*fn)(void *arg), void *arg) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    weft_pool *pool = pool_of(worker);
+    weft_pool *pool = wf_pool_of_worker(worker);
     struct wf_shard *shard = shard_of(pool, worker);
     if (WF_UNLIKELY(!shard) && !(shard = new_shard(pool, worker))) {
         fork_at_once(job, fn, arg);
         return;
     }
     struct wf_fiber *fiber = wf_worker_fiber(worker);
-    const struct wf_runner *runner = wf_fiber_stack(fiber)->work;
     job->task.next = NULL;
     wf_store_relaxed(&job->task.route, 0);
     wf_store_relaxed(&job->task.state, WF_ITEM_JOB);
@@ -138,7 +126,7 @@ static inline void fork_job(struct wf_job *job, void (*fn)(void *arg), void *arg
     job->fn = fn;
     job->arg = arg;
     job->fiber = fiber;
-    job->work = runner ? runner->work : NULL;
+    job->work = wf_work_of_fiber(fiber);
     job->shard = shard;
     job->position = wf_load_relaxed(&shard->jobs.bottom);
     wf_context_release(job);
@@ -218,9 +206,7 @@ static WF_NOINLINE void join_slowly(struct wf_job *job, struct wf_shard *shard, 
     if (job->fiber != wf_fiber_self())
         wf_fatal("a job was joined by another fiber than the one that forked it");
     while (top && top != &job->task && is_later_of_same(job_of_task(top), job)) {
-        struct wf_job *other = job_of_task(top);
-        other->panic = call_guarded_job(other);
-        job_over(other);
+        wf_job_run(wf_pool_of_worker(wf_worker_self()), top);
         shard = shard_here(); /* it may have come back elsewhere */
         top =
             shard == job->shard && wf_load_relaxed(&job->word) == WF_JOB_OPEN ? wf_deque_pop_owner(&shard->jobs) : NULL;
@@ -240,8 +226,7 @@ static WF_NOINLINE void join_slowly(struct wf_job *job, struct wf_shard *shard, 
         return;
     char text[PANIC_SIZE];
     snprintf(text, sizeof text, "%s", panic);
-    if (panic != panic_without_text)
-        wf_os_free(panic);
+    wf_job_forget(panic);
     weft_panic("%s", text);
 }
 
@@ -254,7 +239,7 @@ static bool is_later_of_same(const struct wf_job *other, const struct wf_job *jo
 static void put_back(struct wf_shard *shard, struct wf_task *task) {
     if (wf_deque_push_owner(&shard->jobs, task) != 0)
         wf_fatal("a deque has no room for what was taken out of it");
-    wf_pool_notify(pool_of(wf_worker_self()));
+    wf_pool_notify(wf_pool_of_worker(wf_worker_self()));
 }
 
 /* Out of the queue, if that is easy; else it is waited for. */
@@ -271,14 +256,13 @@ static WF_NOINLINE void leave_slowly(struct wf_job *job) {
     }
     wf_job_await(job);
     wf_context_acquire(job);
-    if (job->panic && job->panic != panic_without_text)
-        wf_os_free(job->panic);
+    wf_job_forget(job->panic);
     job_move(job, WF_JOB_NONE);
 }
 
 bool wf_fork_is_wanted(void) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    weft_pool *pool = pool_of(worker);
+    weft_pool *pool = wf_pool_of_worker(worker);
     struct wf_shard *shard = shard_of(pool, worker);
     return shard ? wf_deque_is_empty_any(&shard->jobs) : pool && worker->base.processor;
 }
@@ -305,12 +289,10 @@ static void job_over(struct wf_job *job) {
     FORK_LOCK_TAKE(&job->lock); /* when the joiner has parked */
     struct wf_waiter *waiter = wf_wait_take_first_locked(&job->waiters);
     waiter->status = 0;
-#ifdef WF_MUTANT_FORK_WAKE_FIRST
-    wf_wait_wake(waiter);
-    wf_lock_drop(&job->lock);
-#else
     FORK_LOCK_DROP(&job->lock);
     wf_wait_wake(waiter);
+#ifdef WF_MUTANT_FORK_LATE_TOUCH
+    job->waiters = NULL;
 #endif
 }
 
@@ -332,72 +314,6 @@ void wf_job_await(struct wf_job *job) {
 
 void wf_job_run(weft_pool *pool, struct wf_task *task) {
     struct wf_job *job = job_of_task(task);
-    WF_ASSERT(job->fiber != wf_fiber_self());
-    job->panic = job->work ? call_on_behalf(pool, job) : call_guarded_job(job);
+    job->panic = wf_job_call(pool, job);
     job_over(job);
-}
-
-/* As a part of the forker's work, whose runner is there until the join: with its name, and cancelled with it. */
-static char *call_on_behalf(weft_pool *pool, struct wf_job *job) {
-    struct wf_fiber *fiber = wf_fiber_self();
-    struct wf_stack *stack = wf_fiber_stack(fiber);
-    struct wf_runner runner = {.pool = pool, .work = job->work, .fiber = fiber, .outer = stack->work};
-    struct wf_cancel *cancel = &job->work->runner->cancel;
-    struct wf_member member;
-    stack->work = &runner;
-    wf_cancel_enter(cancel, &member);
-    char *panic = call_guarded_job(job);
-    if (stack->cancel != cancel)
-        wf_fatal("a job has left a scope open");
-    wf_cancel_leave(&member);
-    stack->work = runner.outer;
-    return panic;
-}
-
-/* Returns the message of its panic, or NULL. */
-static char *call_guarded_job(struct wf_job *job) {
-    char text[PANIC_SIZE];
-    wf_context_acquire(job);
-    if (WF_LIKELY(weft_try(call_without_exit, job, text, sizeof text) == 0))
-        return NULL;
-    wf_jobs_check_left(__builtin_frame_address(0));
-    size_t size = strlen(text) + 1;
-    char *panic = wf_os_alloc(size);
-    return panic ? memcpy(panic, text, size) : panic_without_text;
-}
-
-/* weft_exit would leave the try around this, and end a fiber that others need. */
-static void call_without_exit(void *opaque) {
-    struct wf_try attempt;
-    int error = wf_try_call(&attempt, &wf_fiber_stack(wf_fiber_self())->trying, call_function, opaque);
-    if (WF_UNLIKELY(attempt.is_exit))
-        weft_panic("a job has called weft_exit");
-    if (WF_UNLIKELY(error))
-        weft_panic("%s", attempt.message);
-}
-
-static void call_function(void *opaque) {
-    struct wf_job *job = opaque;
-    job->fn(job->arg);
-}
-
-/* Looks through the own shard only: what was stolen already is gone from sight. */
-void wf_jobs_check_left(const void *low) {
-    struct wf_shard *shard = shard_here();
-    if (!shard)
-        return;
-    const char *bottom = wf_fiber_stack(wf_fiber_self())->low;
-    struct wf_task *taken = NULL, *task;
-    while ((task = wf_deque_pop_owner(&shard->jobs))) {
-        const char *at = (const char *)task;
-        if (at >= bottom && at < (const char *)low)
-            wf_fatal("a panic has left a function that had forked a job and not joined it: see WEFT_JOB");
-        task->next = taken;
-        taken = task;
-    }
-    while ((task = taken)) {
-        taken = task->next;
-        task->next = NULL;
-        put_back(shard, task);
-    }
 }

@@ -348,7 +348,7 @@ int weft_pool_set_threads(weft_pool *pool, unsigned min_threads, unsigned thread
         wf_store_relaxed(&pool->max_threads, threads);
         if (wf_load_relaxed(&pool->state) == WF_POOL_ON) {
             struct wf_engine *engine = &wf_load_relaxed(&pool->fibers)->engine;
-            uint32_t now = wf_engine_in_service_any(engine);
+            uint32_t now = wf_engine_wanted_any(engine);
             uint32_t least = wanted_now(pool);
             wf_store_relaxed(&engine->resident, least - 1);
             error = wf_engine_resize_any(engine, now < least ? least : now > threads ? threads : now);

@@ -29,7 +29,7 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "os/memory.h"
-#include "pool/pool.h"
+#include "pool/form.h"
 
 /* MEASURE_EVERY: once the pace is found; a clock costs as much as ten numbers of a small loop. */
 enum { CHUNK_NS = 2000, CHUNK_MAX_NS = 4 * CHUNK_NS, QUICK_NS = CHUNK_NS / 4, MEASURE_EVERY = 16, SMALL_SIZE = 64 };
@@ -248,10 +248,9 @@ static void accumulator_begin(const weft_reduction *reduction, void *accumulator
 /* ---- Where a form runs ---- */
 
 weft_pool *wf_form_pool(weft_pool *pool) {
-    struct wf_fiber_worker *worker = wf_worker_self();
-    if (pool)
-        return pool;
-    return worker && worker->fibers->is_pool ? worker->fibers->engine.supply_owner : weft_work_pool();
+    if (!pool)
+        pool = wf_pool_of_worker(wf_worker_self());
+    return pool ? pool : weft_work_pool();
 }
 
 int wf_form_run(weft_pool *pool, int (*run)(void *arg), void *arg) {

@@ -18,7 +18,7 @@
 
 #include "base/assert.h"
 #include "os/memory.h"
-#include "pool/pool.h"
+#include "pool/form.h"
 
 /* A million items on their way are a mistake, and a quarter of a gigabyte. */
 enum { ITEMS_FOR_A_THREAD = 4, ITEMS_MAX = 1 << 20 };

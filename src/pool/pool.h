@@ -32,13 +32,13 @@
 #include "base/task.h"
 #include "fiber/fiber.h"
 #include "os/thread.h"
+#include "pool/fork.h"
 #include "queue/deque.h"
 #include "queue/lock.h"
 #include "queue/parker.h"
 #include "queue/ring.h"
 #include "wait/cancel.h"
 #include "wait/wait.h"
-#include "weft/parallel.h"
 #include "weft/pool.h"
 
 /* ---- The pool's life ---- */
@@ -114,7 +114,7 @@ struct wf_shard;
 /* A work that nobody asks about lives in the first cache line alone; in the second everything is 0 until it is needed, and
  * again when the record is FREE. */
 struct wf_work {
-    struct wf_task task;   /* in the queues; state is WF_ITEM_WORK */
+    struct wf_task task;   /* in the queues; state is WF_ITEM_WORK, version the generation of the pool that counts it */
     _Atomic uint64_t word; /* above */
     weft_work_fn fn;       /* constant from submit to end */
     void *arg;
@@ -344,6 +344,9 @@ struct weft_pool {
     struct wf_waiter *idlers;   /* under lock, as all that follows: who waits for the pool; amount: the generation */
     struct wf_waiter *keepers;  /* the first fiber of its runtime, which waits for the end */
     struct wf_waiter *pausers;  /* works at a pause point */
+    struct wf_lock helpers_lock;
+    struct wf_waiter *helpers; /* under helpers_lock: threads that wait for something to run */
+    _Atomic uint32_t helper_count; /* of those that may be there */
     struct wf_waiter *starters; /* who waits until the state is ON or OFF */
     struct wf_chain gated;      /* works that wait for the gate, LISTED */
     struct wf_list stored;      /* terms */
@@ -463,11 +466,15 @@ struct wf_task *wf_shard_next_owner(weft_pool *pool, struct wf_shard *shard, str
 /* Any thread: an item of the shared queue or of somebody's shard, for a helper. */
 struct wf_task *wf_pool_next_any(weft_pool *pool);
 bool wf_pool_has_any(weft_pool *pool);
+/* Whether there is something for wf_pool_next_any. */
+bool wf_pool_has_work_any(weft_pool *pool);
+/* help.c: somebody who waits may help. */
+void wf_pool_call_helper(weft_pool *pool);
 /* What its owner has finished goes off the pool's word. */
 void wf_shard_flush_any(weft_pool *pool, struct wf_shard *shard);
 /* The same for all of them: an owner may never come to do it. */
 void wf_shards_flush_any(weft_pool *pool);
-/* The shard of the processor that the calling fiber runs on, if that is one of the pool; else NULL. */
+/* The shard of the processor that the calling fiber runs on, if that is one of the pool; else, or without memory, NULL. */
 struct wf_shard *wf_shard_self(weft_pool *pool);
 /* The shard of that processor; made by the holder. NULL: no memory. */
 struct wf_shard *wf_shard_of_owner(weft_pool *pool, struct wf_processor *processor);
@@ -481,6 +488,8 @@ bool wf_pool_count_in(weft_pool *pool, uint32_t count, bool *is_first);
 void wf_pool_begin(weft_pool *pool);
 /* So many are over. Ends the generation when they were the last. Without locks. */
 void wf_pool_count_out(weft_pool *pool, uint32_t count);
+/* pool->lock: the generation that has to end before the pool counts as idle. False: it is idle. */
+bool wf_pool_awaited_locked(weft_pool *pool, uint64_t *generation);
 /* Waits until the pool is idle: as weft_pool_wait. */
 int wf_pool_wait_idle(weft_pool *pool, int64_t deadline);
 /* pool->lock: everything outstanding waits for works that were never submitted. */
@@ -642,66 +651,16 @@ void wf_pool_count_result(weft_pool *pool, const weft_result *result);
 int wf_pool_call(int (*fn)(void *a, void *b), void *a, void *b);
 int wf_pool_call_back(weft_work_callback callback, const weft_result *result, void *arg);
 
-/* ---- Jobs: pool/fork.c ---- */
+/* ---- Jobs and parallel forms: pool/fork.h, pool/form.h ---- */
 
-#define WF_JOB_STATES(X) \
-    X(WF_JOB_NONE, "none", WF_BIT(WF_JOB_OPEN)) \
-    X(WF_JOB_OPEN, "open", WF_BIT(WF_JOB_NONE) | WF_BIT(WF_JOB_WAITED) | WF_BIT(WF_JOB_DONE)) \
-    X(WF_JOB_WAITED, "waited", WF_BIT(WF_JOB_DONE)) \
-    X(WF_JOB_DONE, "done", WF_BIT(WF_JOB_NONE))
-
-/* NONE: never forked, or joined. WAITED: its joiner is in waiters, or about to be, with the lock held. */
-enum wf_job_state { WF_JOB_STATES(WF_STATE_ENUM) };
-extern const struct wf_machine wf_job_machine;
-
-/* weft_job from the inside. What is not said to be atomic is written before the job is open, or, panic, before it is done. */
-struct wf_job {
-    struct wf_task task;   /* in the jobs of a shard; state is WF_ITEM_JOB */
-    _Atomic uint32_t word; /* enum wf_job_state */
-    struct wf_lock lock;
-    void (*fn)(void *arg);
-    void *arg;
-    struct wf_fiber *fiber;    /* who forked it; NULL: it is run otherwise */
-    struct wf_work *work;      /* on whose behalf, or NULL */
-    struct wf_shard *shard;    /* where it was put first */
-    int64_t position;          /* and where there: what was put there later has a higher one */
-    struct wf_waiter *waiters; /* under lock; nothing before WAITED */
-    char *panic;               /* its message, once DONE; NULL: it has returned */
-} __attribute__((may_alias));
-_Static_assert(sizeof(struct wf_job) == sizeof(weft_job), "one layout");
-
-/* On a runner's fiber: a job that was taken or stolen from a shard. The job may be gone when this returns. */
-void wf_job_run(weft_pool *pool, struct wf_task *task);
-/* A word to wait for that is no job in a queue: open, by whoever waits later; done, by one other, whose last touch that is. */
-void wf_job_open(struct wf_job *job);
-void wf_job_done(struct wf_job *job);
-void wf_job_await(struct wf_job *job);
-/* After a panic was caught on the calling fiber: fatal when a job in one of the frames that it has left is still in a queue.
- * low is the lowest address of a frame that is still there. */
-void wf_jobs_check_left(const void *low);
-/* Whether a fork would feed somebody: the caller runs on a processor of a pool and nothing forked waits there. */
-bool wf_fork_is_wanted(void);
-
-/* ---- Parallel forms: pool/parallel.c ---- */
-
-/* The pool meant by a call: NULL for none. */
-weft_pool *wf_form_pool(weft_pool *pool);
-/* Calls run(arg) and returns what it returns: right here in a work of the pool, else in one submitted for it. */
-int wf_form_run(weft_pool *pool, int (*run)(void *arg), void *arg);
-
-/* What makes a form end early, besides its own errors: taken from the caller when it begins. */
-struct wf_form_ties {
-    struct wf_work *work;     /* that it is a part of, or NULL */
-    struct wf_cancel *cancel; /* what can cancel the caller, or NULL */
-};
-void wf_form_tie(struct wf_form_ties *ties);
-bool wf_form_is_ended(const struct wf_form_ties *ties);
-/* A job of the form that runs on another fiber is cancelled with the caller of the form: enter, and leave in any case. */
-struct wf_form_visit {
-    struct wf_member member;
-    bool is_inside;
-};
-void wf_form_enter(const struct wf_form_ties *ties, struct wf_form_visit *visit);
-void wf_form_leave(struct wf_form_visit *visit);
+/* The pool whose runtime the calling fiber belongs to; NULL for any other, and on a plain thread. */
+static inline weft_pool *wf_pool_of_worker(const struct wf_fiber_worker *worker) {
+    return worker && worker->fibers->is_pool ? worker->fibers->engine.supply_owner : NULL;
+}
+/* The work that the fiber runs, or has a part of, or NULL. */
+static inline struct wf_work *wf_work_of_fiber(const struct wf_fiber *fiber) {
+    const struct wf_runner *runner = wf_fiber_stack(fiber)->work;
+    return runner ? runner->work : NULL;
+}
 
 #endif

@@ -220,9 +220,13 @@ static bool push_local_owner(weft_pool *pool, struct wf_work *work) {
 void wf_pool_notify(weft_pool *pool) {
     if (WF_UNLIKELY(pool->is_mortal) && !wf_shard_self(pool)) {
         wf_pool_wake_up(pool);
-        return;
+        wf_fence_seq_cst();
+    } else {
+        wf_pool_notify_engine(pool, &wf_load_relaxed(&pool->fibers)->engine);
     }
-    wf_pool_notify_engine(pool, &wf_load_relaxed(&pool->fibers)->engine);
+    /* After a fence, ours or that of the notification; pairs with help_until. */
+    if (WF_UNLIKELY(wf_load_seq_cst(&pool->helper_count)))
+        wf_pool_call_helper(pool);
 }
 
 void wf_pool_notify_engine(weft_pool *pool, struct wf_engine *engine) {
@@ -233,9 +237,11 @@ void wf_pool_notify_engine(weft_pool *pool, struct wf_engine *engine) {
 
 /* One more at a time; whoever takes a work and leaves others behind asks again. */
 static void grow(weft_pool *pool, struct wf_engine *engine) {
-    uint32_t count = wf_engine_in_service_any(engine);
-    if (count < wf_load_relaxed(&pool->max_threads) && wf_idle_parked_any(&engine->idle) == 0 && wf_pool_has_any(pool))
-        wf_engine_resize_any(engine, count + 1);
+    uint32_t wanted = wf_engine_wanted_any(engine);
+    bool is_settled = wf_engine_in_service_any(engine) >= wanted;
+    if (wanted < wf_load_relaxed(&pool->max_threads) && is_settled && wf_idle_parked_any(&engine->idle) == 0 &&
+        wf_pool_has_any(pool))
+        wf_engine_resize_any(engine, wanted + 1);
 }
 
 struct wf_task *wf_shard_next_owner(weft_pool *pool, struct wf_shard *shard, struct wf_processor *processor) {
@@ -369,9 +375,20 @@ bool wf_pool_has_any(weft_pool *pool) {
     return false;
 }
 
+bool wf_pool_has_work_any(weft_pool *pool) {
+    if (wf_load_relaxed(&pool->queue.length) > 0)
+        return true;
+    for (uint32_t i = 0; i < WF_SHARDS_MAX; i++) {
+        struct wf_shard *shard = wf_load_acquire(&pool->shards[i]); /* pairs with its making */
+        if (shard && (!wf_deque_is_empty_any(&shard->works) || !wf_ring_is_empty_any(&shard->ring)))
+            return true;
+    }
+    return false;
+}
+
 struct wf_shard *wf_shard_self(weft_pool *pool) {
     struct wf_fiber_processor *processor = wf_processor_self(wf_load_relaxed(&pool->fibers));
-    return processor ? wf_load_relaxed(&pool->shards[processor->base.index]) : NULL;
+    return processor ? wf_shard_of_owner(pool, &processor->base) : NULL;
 }
 
 struct wf_shard *wf_shard_of_owner(weft_pool *pool, struct wf_processor *processor) {

@@ -105,7 +105,8 @@ void wf_runner_stillborn(struct wf_fiber_worker *worker, weft_fn entry, void *ar
 static void run_without_fiber(struct wf_fiber_worker *worker, struct wf_task *item) {
     weft_pool *pool = worker->base.engine->supply_owner;
     if (wf_load_relaxed(&item->state) == WF_ITEM_JOB) {
-        if (wf_deque_push_owner(&wf_shard_self(pool)->jobs, item) != 0)
+        struct wf_shard *shard = wf_shard_self(pool);
+        if (!shard || wf_deque_push_owner(&shard->jobs, item) != 0)
             wf_fatal("there is no memory, neither to run a job nor to put it back");
         return;
     }
@@ -128,7 +129,8 @@ static void *runner_main(void *opaque) {
         struct wf_processor *processor = wf_worker_self()->base.processor;
         processor->countdown--;
         wf_count_owner(&processor->counters.switches, 1); /* so that the monitor sees that something goes on */
-        item = wf_shard_next_owner(pool, wf_shard_self(pool), processor);
+        struct wf_shard *shard = wf_shard_self(pool);
+        item = shard ? wf_shard_next_owner(pool, shard, processor) : NULL;
     }
     if (!runner->work)
         runner_end(runner);

@@ -46,6 +46,7 @@ static bool is_plain(const weft_pool *pool, const weft_work_options *options);
 static int check_work_options(const weft_pool *pool, const weft_work_options *options);
 static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
                         size_t *done);
+static void note_generation(weft_pool *pool, struct wf_work *work);
 static int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn fn, void *arg);
 static int submit_specially(const struct order *order, weft_work *out);
 static int submit_terms(const struct order *order, struct wf_terms *terms, enum room room, weft_work *out);
@@ -146,6 +147,11 @@ static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *
     return error;
 }
 
+/* After it was counted in: the generation cannot end before it does. */
+static inline void note_generation(weft_pool *pool, struct wf_work *work) {
+    wf_store_relaxed(&work->task.version, wf_pool_generation(wf_load_relaxed(&pool->word)));
+}
+
 static inline int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn fn, void *arg) {
     struct wf_work *work = wf_work_take_locked(pool);
     if (WF_UNLIKELY(!work))
@@ -155,6 +161,7 @@ static inline int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn
     work->arg = arg;
     work->runner = NULL;
     work->attempts = 0;
+    note_generation(pool, work);
     if (WF_UNLIKELY(pool->options.measure))
         work->submitted_at = wf_os_now();
     if (out)
@@ -215,6 +222,7 @@ static int submit_terms(const struct order *order, struct wf_terms *terms, enum 
         is_gated = true;
         wf_chain_append(&pool->gated, &work->task);
     } else {
+        note_generation(pool, work);
         wf_fetch_and_acq_rel(&work->word, ~WF_WORK_UNCOUNTED);
     }
     *out = handle;
@@ -510,8 +518,10 @@ void wf_pool_open_gate(weft_pool *pool) {
     }
     /* Under the lock, so that a stop that comes now does not take them for others that are at the gate. */
     uint32_t gone = 0;
-    for (struct wf_task *task = open.first; task; task = task->next)
+    for (struct wf_task *task = open.first; task; task = task->next) {
+        note_generation(pool, wf_work_of(task));
         gone += !is_still_held(wf_work_of(task));
+    }
     wf_lock_drop(&pool->lock);
     if (is_first)
         wf_pool_begin(pool);

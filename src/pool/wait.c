@@ -16,7 +16,6 @@
 
 static bool look_locked(struct wf_work *work, weft_work handle, weft_result *out, int *status);
 static void forget_locked(weft_pool *pool, struct wf_terms *terms);
-static int help_until(weft_pool *pool, const struct wf_work *work, weft_work handle, int64_t deadline);
 
 int weft_pool_wait(weft_pool *pool, weft_time deadline) {
     if (!pool)
@@ -127,37 +126,6 @@ static const struct wf_case_kind work_kind = {
 
 weft_case weft_on_work(weft_pool *pool, weft_work work, weft_result *out) {
     return wf_case_make(&work_kind, pool, work.bits, out);
-}
-
-int weft_pool_help(weft_pool *pool, weft_time deadline) {
-    int error = pool ? help_until(pool, NULL, WEFT_NO_WORK, deadline) : -EINVAL;
-    return error ? error : weft_pool_wait(pool, deadline);
-}
-
-int weft_pool_help_work(weft_pool *pool, weft_work handle, weft_result *out, weft_time deadline) {
-    if (!pool)
-        return -EINVAL;
-    struct wf_work *work = wf_work_find(pool, handle);
-    int error = work ? help_until(pool, work, handle, deadline) : 0;
-    return error ? error : weft_pool_wait_work(pool, handle, out, deadline);
-}
-
-/* Runs what is queued, until there is nothing more, or that work, if one is given, is over. No runtime lock is held. */
-static int help_until(weft_pool *pool, const struct wf_work *work, weft_work handle, int64_t deadline) {
-    struct wf_task *task;
-    if (wf_fiber_self())
-        return 0;
-    for (;;) {
-        uint64_t word = work ? wf_load_acquire(&work->word) : 0;
-        if (work && (!wf_work_is(word, handle) || wf_work_phase(word) == WF_WORK_DONE))
-            return 0;
-        if (deadline != WEFT_NEVER && weft_now() >= deadline)
-            return 0; /* the wait that follows says how it stands */
-        if (!(task = wf_pool_next_any(pool)))
-            return 0;
-        if (wf_work_claim(pool, wf_work_of(task), NULL))
-            wf_work_run_here(pool, wf_work_of(task));
-    }
 }
 
 int weft_pool_remove(weft_pool *pool, weft_work handle) {
