@@ -152,7 +152,7 @@ typedef struct weft_work_options {
     unsigned max_retries; /* default 3; WEFT_RETRY_FOREVER */
     int64_t timeout;      /* nanoseconds from its first start, over all attempts, pauses of this work left out */
     weft_timeout_action timeout_action;
-    weft_time deadline;        /* a moment: if it is not over by then, it is cancelled or stopped, and has timed out */
+    weft_time deadline;        /* a moment: if it is not over by then, it is cancelled, or stopped as by a timeout */
     weft_time submit_deadline; /* for WEFT_REJECT_BLOCK; default WEFT_NEVER */
     weft_work_callback callback; /* when it is over, before anybody who waits is told; else the pool's */
     void *callback_arg;

@@ -149,6 +149,8 @@ static int worker_begin(struct wf_worker *base) {
     }
     wf_context_adopt(&worker->scheduler, low, size);
     wf_os_thread_exact_timers();
+    if (worker->fibers->is_pool) /* works can be stopped by force */
+        wf_os_interrupt_allow();
     return 0;
 }
 

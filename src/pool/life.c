@@ -214,16 +214,16 @@ static void pool_main(void *opaque) {
 static void pool_ready(void *opaque, struct wf_fibers *fibers) {
     weft_pool *pool = opaque;
     fibers->on_stillborn = wf_runner_stillborn;
-    wf_lock_take(&pool->lock);
     wf_store_release(&pool->fibers, fibers);
-    set_pool_state_locked(pool, WF_POOL_ON);
-    struct wf_waiter *told = wf_wait_take_all_locked(&pool->starters, 0, NULL);
-    wf_lock_drop(&pool->lock);
-    wf_wait_wake_chain(told);
 }
 
 static int pool_keeper(void *opaque) {
     weft_pool *pool = opaque;
+    wf_lock_take(&pool->lock);
+    set_pool_state_locked(pool, WF_POOL_ON); /* not before there is a stack for this fiber; its worker then looks for works */
+    struct wf_waiter *told = wf_wait_take_all_locked(&pool->starters, 0, NULL);
+    wf_lock_drop(&pool->lock);
+    wf_wait_wake_chain(told);
     wf_lock_take(&pool->lock);
     while (wf_load_relaxed(&pool->state) != WF_POOL_ENDING) {
         struct wf_waiter waiter;

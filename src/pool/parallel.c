@@ -9,8 +9,8 @@
  * The depth is that of the halving, 64 at most. A walker that waits inside a chunk keeps what is left of its part; where
  * functions may wait for each other (invoke) everything is divided at once instead.
  *
- * Chunks of a grain that was not given begin with one number, and grow until they take CHUNK_NS: long enough to hide the looks
- * and the clock, short enough for thieves and stops. A part inherits the pace of the one it was cut from.
+ * Chunks of a grain that was not given begin with one number, and grow until they take CHUNK_NS: long enough to hide the looks,
+ * short enough for thieves and stops. A part inherits the pace of the one it was cut from.
  *
  * A reduction walks into an accumulator. An upper half that the join walks goes on with that of the lower half, which is
  * complete by then; one that was stolen, or called before the lower half, has its own, and the join combines the two. So
@@ -31,10 +31,12 @@
 #include "os/memory.h"
 #include "pool/form.h"
 
-/* MEASURE_EVERY: once the pace is found; a clock costs as much as ten numbers of a small loop. */
-enum { CHUNK_NS = 2000, CHUNK_MAX_NS = 4 * CHUNK_NS, QUICK_NS = CHUNK_NS / 4, MEASURE_EVERY = 16, SMALL_SIZE = 64 };
+/* MEASURE_EVERY: once the pace is found; a clock costs as much as ten numbers of a small loop. LONG_NS, LEFT_PART: a chunk may be
+ * that long, but no more than that part of what is left, so that thieves find nobody in a long one at the end. */
+enum { CHUNK_NS = 2000, CHUNK_MAX_NS = 4 * CHUNK_NS, QUICK_NS = CHUNK_NS / 4, LONG_NS = 10 * CHUNK_NS };
+enum { MEASURE_EVERY = 16, LEFT_PART = 8, SMALL_SIZE = 64 };
 /* Of a body that does nothing: so that a grain never overflows. */
-#define GRAIN_MAX (UINT64_C(1) << 48)
+#define GRAIN_MAX (UINT64_C(1) << 40)
 
 struct form_root {
     int (*run)(void *arg);
@@ -45,6 +47,7 @@ struct form_root {
 
 struct pace {
     uint64_t grain;
+    uint64_t most;       /* in a chunk that is far from the end */
     uint32_t unmeasured; /* chunks until the next look at the clock */
     bool is_given;
 };
@@ -108,6 +111,7 @@ static void part_left(struct part **part);
 static void part_free(struct part *part);
 static void visitor_left(struct visitor *visitor);
 static void accumulator_begin(const weft_reduction *reduction, void *accumulator);
+static uint64_t chunk_size(const struct pace *pace, uint64_t left);
 static void pace_learn(struct pace *pace, int64_t took_ns);
 static int chunk_of_range(const struct loop *loop, uint64_t begin, uint64_t end, void *accumulator);
 static int chunk_of_items(const struct loop *loop, uint64_t begin, uint64_t end, void *accumulator);
@@ -345,8 +349,8 @@ static void loop_walk(struct loop *loop, uint64_t begin, uint64_t end, struct pa
         if (end - begin > pace->grain && (loop->is_eager || wf_fork_is_wanted()) &&
             loop_divide(loop, begin, end, pace, accumulator))
             return;
-        uint64_t stop = end - begin > pace->grain ? begin + pace->grain : end;
         bool is_measured = !pace->is_given && pace->unmeasured == 0;
+        uint64_t stop = begin + chunk_size(pace, end - begin);
         int64_t start = is_measured ? wf_os_now() : 0;
         int error = loop->chunk(loop, begin, stop, accumulator);
         if (WF_UNLIKELY(error < 0)) {
@@ -355,8 +359,8 @@ static void loop_walk(struct loop *loop, uint64_t begin, uint64_t end, struct pa
         }
         if (is_measured)
             pace_learn(pace, wf_os_now() - start);
-        else
-            pace->unmeasured--; /* of no meaning when the grain was given */
+        else if (!pace->is_given)
+            pace->unmeasured--;
         begin = stop;
     }
 }
@@ -376,17 +380,25 @@ static void loop_fail(struct loop *loop, int error) {
     wf_cas_relaxed(&loop->error, &none, error);
 }
 
+/* Between two looks at the clock larger chunks will do, as long as much more than that is left. */
+static inline uint64_t chunk_size(const struct pace *pace, uint64_t left) {
+    uint64_t size = pace->grain;
+    if (pace->unmeasured > 0 && left / LEFT_PART > size)
+        size = left / LEFT_PART < pace->most ? left / LEFT_PART : pace->most;
+    return size < left ? size : left;
+}
+
 static void pace_learn(struct pace *pace, int64_t took_ns) {
-    if (pace->grain > GRAIN_MAX)
-        pace->unmeasured = MEASURE_EVERY;
-    else if (took_ns < QUICK_NS)
+    if (took_ns < QUICK_NS && pace->grain < GRAIN_MAX) {
         pace->grain *= 4;
-    else if (took_ns < CHUNK_NS)
+    } else if (took_ns < CHUNK_NS && pace->grain < GRAIN_MAX) {
         pace->grain *= 2;
-    else if (took_ns > CHUNK_MAX_NS && pace->grain > 1)
+    } else if (took_ns > CHUNK_MAX_NS && pace->grain > 1) {
         pace->grain /= 2;
-    else
+    } else {
         pace->unmeasured = MEASURE_EVERY;
+        pace->most = pace->grain * (took_ns < LONG_NS ? (uint64_t)(LONG_NS / (took_ns + 1)) : 1);
+    }
 }
 
 /* Walks all of it, the upper half at the same time if somebody comes for it. False: no memory, and nothing was done. */

@@ -255,6 +255,7 @@ struct wf_shard {
     struct wf_task *free_records;
     uint32_t free_count;
     uint32_t turn;
+    uint32_t batched; /* works in the ring that are a batch of the shared queue, or fewer: thieves take some */
     struct wf_runner *free_runners;
     /* One writer; read by anybody. */
     _Atomic uint64_t finished; /* over: those that were to be taken off the pool's word by a flush */

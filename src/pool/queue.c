@@ -4,8 +4,9 @@
  *
  * Whatever comes from outside goes into the shared queue, under its lock; nothing is ever pushed into somebody else's shard.
  * The owner of a shard takes from it, in this order: jobs (newest first), works of its deque (newest first) and of its ring
- * (oldest first), then a batch from the shared queue, then from others' shards. Every TURN-th time the shared queue comes
- * first, so that a work which keeps making others does not keep those waiting that came from outside.
+ * (oldest first), then a batch from the shared queue, then from others' shards. Every TURN-th time, unless there is still a
+ * batch, the shared queue comes first, so that a work which keeps making others does not keep those waiting that came from
+ * outside.
  *
  * Batches are for long queues of works of one priority in pools without a limit: one lock for many works. They go into the
  * ring, where others find them, so that no work is stuck behind one that computes or waits.
@@ -35,6 +36,7 @@ static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard
 static void fill_ring_locked(weft_pool *pool, struct wf_shard *shard, uint32_t threads);
 static void give_back_free_locked(struct wf_pool_queue *queue, struct wf_shard *shard);
 static struct wf_task *pop_deque_owner(struct wf_deque *deque);
+static struct wf_task *pop_ring_owner(struct wf_shard *shard);
 static struct wf_task *steal_items(weft_pool *pool, struct wf_shard *own, struct wf_processor *processor);
 static struct wf_task *steal_from(weft_pool *pool, struct wf_shard *own, struct wf_shard *victim);
 static void grow(weft_pool *pool, struct wf_engine *engine);
@@ -246,12 +248,19 @@ static void grow(weft_pool *pool, struct wf_engine *engine) {
 
 struct wf_task *wf_shard_next_owner(weft_pool *pool, struct wf_shard *shard, struct wf_processor *processor) {
     struct wf_task *task = NULL;
-    if (++shard->turn % TURN == 0 && (task = take_shared_owner(pool, shard, processor)))
+    /* A batch is older than what is in the shared queue. */
+    if (++shard->turn % TURN == 0 && shard->batched == 0 && (task = take_shared_owner(pool, shard, processor)))
         return task;
     if ((task = pop_deque_owner(&shard->jobs)) || (task = pop_deque_owner(&shard->works)) ||
-        (task = wf_ring_pop_owner(&shard->ring)) || (task = take_shared_owner(pool, shard, processor)))
+        (task = pop_ring_owner(shard)) || (task = take_shared_owner(pool, shard, processor)))
         return task;
     return steal_items(pool, shard, processor);
+}
+
+static inline struct wf_task *pop_ring_owner(struct wf_shard *shard) {
+    struct wf_task *task = wf_ring_pop_owner(&shard->ring);
+    shard->batched = task && shard->batched ? shard->batched - 1 : 0;
+    return task;
 }
 
 /* Nobody but the owner adds anything: what looks empty to it is, and the fence of a pop can be saved. */
@@ -297,6 +306,7 @@ static void fill_ring_locked(weft_pool *pool, struct wf_shard *shard, uint32_t t
             break;
         take_first(&queue->plain);
     }
+    shard->batched = (uint32_t)taken;
     wf_store_relaxed(&queue->length, length - taken);
 }
 

@@ -132,9 +132,9 @@ static void *runner_main(void *opaque) {
         struct wf_shard *shard = wf_shard_self(pool);
         item = shard ? wf_shard_next_owner(pool, shard, processor) : NULL;
     }
-    if (!runner->work)
+    if (!runner->work && is_clean(wf_fiber_stack(runner->fiber), runner))
         runner_end(runner);
-    return NULL;
+    return NULL; /* else the leaver does it, after what was left behind */
 }
 
 /* On a thread of its own. */
@@ -148,7 +148,8 @@ static void *runner_long(void *opaque) {
     }
     wf_fetch_add_relaxed(&pool->long_running, 1);
     runner->is_long = true;
-    if (run_item(runner, &work->task) || !runner->work)
+    run_item(runner, &work->task);
+    if (!runner->work && is_clean(wf_fiber_stack(runner->fiber), runner))
         runner_end(runner);
     return NULL;
 }
@@ -225,6 +226,10 @@ static void runner_left(struct wf_leaver *leaver) {
     struct wf_runner *runner = WF_CONTAINER(leaver, struct wf_runner, leaver);
     struct wf_work *work = runner->work;
     weft_pool *pool = runner->pool;
+    if (!work) { /* a job has left something behind */
+        runner_free(runner);
+        return;
+    }
     bool by_panic = runner->is_inside && wf_fiber_stack(runner->fiber)->has_panicked;
     int code = runner->is_inside ? 0 : runner->code; /* inside: weft_exit, unless it was a panic */
     runner->is_inside = false;

@@ -46,6 +46,10 @@ static bool is_plain(const weft_pool *pool, const weft_work_options *options);
 static int check_work_options(const weft_pool *pool, const weft_work_options *options);
 static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
                         size_t *done);
+static int submit_local(weft_pool *pool, struct wf_shard *shard, weft_work *out, weft_work_fn fn, void *const *args,
+                        size_t count, size_t *done);
+static struct wf_work *take_record_owner(weft_pool *pool, struct wf_shard *shard);
+static uint64_t fill_plain(weft_pool *pool, struct wf_work *work, weft_work_fn fn, void *arg);
 static void note_generation(weft_pool *pool, struct wf_work *work);
 static int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn fn, void *arg);
 static int submit_specially(const struct order *order, weft_work *out);
@@ -123,6 +127,11 @@ static inline bool is_plain(const weft_pool *pool, const weft_work_options *opti
 /* NOT_THIS_WAY: the gate is shut, the pool is being stopped, or there is a limit. Errors are the submit's. */
 static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
                         size_t *done) {
+    if (WF_UNLIKELY(pool->options.placement != WEFT_PLACE_SHARED)) {
+        struct wf_shard *shard = wf_shard_self(pool);
+        if (shard && !pool->options.max_queued && pool->options.discipline != WEFT_POOL_CUSTOM)
+            return submit_local(pool, shard, out, fn, args, count, done);
+    }
     size_t added = 0;
     bool is_first = false;
     int error = 0;
@@ -147,6 +156,49 @@ static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *
     return error;
 }
 
+/* By a work of the pool, which is outstanding itself: there is no generation to begin. Without the lock of the queue, under
+ * which a pool is disposed of: so the gate is looked at again when the work can be found, and one of the two sees the other. */
+static int submit_local(weft_pool *pool, struct wf_shard *shard, weft_work *out, weft_work_fn fn, void *const *args,
+                        size_t count, size_t *done) {
+    size_t added = 0;
+    bool is_first = false;
+    if (wf_load_relaxed(&pool->gate) || !wf_pool_count_in(pool, (uint32_t)count, &is_first))
+        return NOT_THIS_WAY;
+    for (; added < count; added++) {
+        struct wf_work *work = take_record_owner(pool, shard);
+        if (!work)
+            break;
+        uint64_t word = fill_plain(pool, work, fn, args[added]);
+        weft_work handle = wf_work_handle(work, word);
+        if (out)
+            out[added] = handle;
+        wf_work_put_in_queue(pool, work);
+        if (WF_UNLIKELY(wf_load_seq_cst(&pool->gate) & WF_GATE_DISPOSED))
+            wf_work_control(pool, WEFT_CANCEL, handle);
+    }
+    wf_fetch_add_relaxed(&pool->counts.submitted, added);
+    if (is_first) /* a fiber of the pool that is no work */
+        wf_pool_begin(pool);
+    if (added < count)
+        wf_pool_count_out(pool, (uint32_t)(count - added));
+    if (done)
+        *done = added;
+    return added < count ? -ENOMEM : 0;
+}
+
+static struct wf_work *take_record_owner(weft_pool *pool, struct wf_shard *shard) {
+    struct wf_task *task = shard->free_records;
+    if (task) {
+        shard->free_records = task->next;
+        shard->free_count--;
+        return wf_work_of(task);
+    }
+    wf_lock_take(&pool->queue.lock);
+    struct wf_work *work = wf_work_take_locked(pool);
+    wf_lock_drop(&pool->queue.lock);
+    return work;
+}
+
 /* After it was counted in: the generation cannot end before it does. */
 static inline void note_generation(weft_pool *pool, struct wf_work *work) {
     wf_store_relaxed(&work->task.version, wf_pool_generation(wf_load_relaxed(&pool->word)));
@@ -156,6 +208,21 @@ static inline int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn
     struct wf_work *work = wf_work_take_locked(pool);
     if (WF_UNLIKELY(!work))
         return -ENOMEM;
+    uint64_t word = fill_plain(pool, work, fn, arg);
+    if (out)
+        *out = wf_work_handle(work, word);
+    int error = wf_queue_push_locked(pool, work);
+    if (WF_UNLIKELY(error)) { /* of a custom queue */
+        wf_store_release(&work->word, (word & ~(uint64_t)UINT32_MAX) | WF_WORK_FREE);
+        work->submitted_at = 0;
+        work->task.next = pool->queue.free_records;
+        pool->queue.free_records = &work->task;
+    }
+    return error;
+}
+
+/* A FREE record becomes a QUEUED work, LISTED. Returns its word. */
+static inline uint64_t fill_plain(weft_pool *pool, struct wf_work *work, weft_work_fn fn, void *arg) {
     uint64_t word = wf_load_relaxed(&work->word);
     work->fn = fn;
     work->arg = arg;
@@ -164,17 +231,9 @@ static inline int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn
     note_generation(pool, work);
     if (WF_UNLIKELY(pool->options.measure))
         work->submitted_at = wf_os_now();
-    if (out)
-        *out = wf_work_handle(work, word);
     word = wf_work_with_phase(word, WF_WORK_QUEUED) | WF_WORK_LISTED | pool->special;
     wf_store_release(&work->word, word); /* pairs with the claim */
-    int error = wf_queue_push_locked(pool, work);
-    if (WF_UNLIKELY(error)) { /* of a custom queue */
-        wf_store_release(&work->word, (word & ~(uint64_t)UINT32_MAX) | WF_WORK_FREE);
-        work->task.next = pool->queue.free_records;
-        pool->queue.free_records = &work->task;
-    }
-    return error;
+    return word;
 }
 
 static int check_work_options(const weft_pool *pool, const weft_work_options *options) {
@@ -395,7 +454,8 @@ static int make_terms(const struct order *order, struct wf_terms **out) {
     terms->callback = options->callback;
     terms->callback_arg = options->callback_arg;
     terms->timeout = options->timeout ? options->timeout : pool->work_timeout;
-    terms->timeout_action = options->timeout ? options->timeout_action : pool->work_timeout_action;
+    bool has_own = options->timeout || options->deadline;
+    terms->timeout_action = has_own ? options->timeout_action : pool->work_timeout_action;
     terms->deadline = options->deadline ? options->deadline : WF_NEVER;
     *out = terms;
     return 0;

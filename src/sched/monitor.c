@@ -123,6 +123,9 @@ WF_NOINLINE void wf_monitor_wake_slow(struct wf_engine *engine) {
 static void monitor_thread(void *opaque) {
     struct wf_engine *engine = opaque;
     int quiet = 0;
+    struct wf_os_thread_policy before;
+    if (engine->thread_cpus) /* but not the niceness: it looks after those who have it. Workers say what went wrong */
+        (void)wf_os_thread_policy_set(&before, engine->thread_cpus, 0, 0);
     wf_parker_unpark(&engine->monitor.begun);
     while (!wf_load_acquire(&engine->is_stopping)) {
         int64_t now = wf_os_now();
