@@ -31,10 +31,10 @@
  * that such a job takes. Jobs of other fibers are never run inside a join; if the job is at work elsewhere, the fiber waits and
  * its thread does something else.
  *
- * Panics. A panic of a job goes on in its join, with its message, whichever fiber it ran on. A panic that leaves the forker's
- * frame between fork and join must not leave the job behind: weft_fork_join and all forms of this header see to that; so
- * does WEFT_JOB, in C++ and in C that is compiled with -fexceptions. Otherwise no panic may leave a frame that has forked and
- * not joined; where that is noticed, it is fatal.
+ * Panics. A panic of a job goes on in its join, with its message, whichever fiber it ran on; so does an exception of C++, which
+ * from another fiber arrives as a panic. A panic that leaves the forker's frame between fork and join must not leave the job
+ * behind: weft_fork_join and all forms of this header see to that; so does WEFT_JOB, in C++ and in C that is compiled with
+ * -fexceptions. Otherwise no panic may leave a frame that has forked and not joined; where that is noticed, it is fatal.
  *
  * The forms (for, for each, map, reduce, invoke, pipeline) take a pool. Inside a work of that pool, or with null for the pool of
  * the calling work, they run right there, together with whoever has time; from anywhere else they submit one work and wait for
@@ -130,9 +130,9 @@ typedef struct weft_reduction {
     void *arg;
 } weft_reduction;
 
-/* Folds begin to end (left out) into *result, size bytes aligned to 16 or as far as size is divisible by a power of two. For an
- * empty range that is the identity. After an error, too, every accumulator has been combined, so that what they own can be found
- * in *result and freed; after -EINVAL and errors of the submit it was not touched. -EINVAL for a size of 0. */
+/* Folds begin to end (left out) into *result, an accumulator of the caller. For an empty range that is the identity. After an
+ * error, too, every accumulator has been combined, so that what they own is found in *result and can be freed; after -EINVAL and
+ * errors of the submit it was not touched. Accumulators are aligned to 16 bytes. -EINVAL for a size of 0. */
 WEFT_API int weft_parallel_reduce(weft_pool *pool, int64_t begin, int64_t end, int64_t grain,
                                   const weft_reduction *reduction, void *result);
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool/fork.h - jobs: what is forked and joined. The word and its protocol are in pool/fork.c.
+ * pool/fork.h - jobs: what is forked and joined.
+ *
+ * A job is the program's memory, usually on the stack of its forker, and in the deque of a processor until somebody takes it out
+ * to run it. The word and its protocol are in pool/fork.c, the call of its function on another fiber in pool/job.c. The parallel
+ * forms are made of jobs, and use the word for waiting as well.
  */
 #ifndef WF_POOL_FORK_H
 #define WF_POOL_FORK_H

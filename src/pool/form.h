@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool/form.h - what the parallel forms share: where they run, and what ends them early. See pool/parallel.c.
+ * pool/form.h - what the parallel forms share: where they run, and what ends them early.
+ *
+ * A form runs on the fiber of a work of its pool, and forks from there. Jobs of it on other fibers are tied to that caller: they
+ * end early when it is cancelled or its work is stopped, and their waits are cut short with it. See pool/parallel.c.
  */
 #ifndef WF_POOL_FORM_H
 #define WF_POOL_FORM_H

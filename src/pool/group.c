@@ -488,7 +488,7 @@ int weft_group_control(weft_group *group, weft_control what) {
     size_t count = list_works_locked(group, works, room, what == WEFT_RESUME);
     drop_and_wake(pool, told);
     int failed = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; works && i < count; i++) {
         int error = wf_work_control(pool, what, works[i]);
         bool is_over = error == -ESTALE;                                         /* it is not in the group any more */
         bool was_held = error == -EALREADY && what == WEFT_RESUME && was_paused; /* by the group, and now it is not */

@@ -116,21 +116,22 @@ struct wf_name *wf_name_expect_locked(weft_pool *pool, const weft_work_id *id) {
 }
 
 static int names_grow_locked(weft_pool *pool) {
-    size_t room = pool->name_room ? 2 * pool->name_room : FIRST_NAMES;
+    struct wf_name **old = pool->names;
+    size_t room = old ? 2 * pool->name_room : FIRST_NAMES;
     struct wf_name **names = wf_os_alloc(room * sizeof *names);
     if (!names)
         return -ENOMEM;
-    if (!pool->names)
+    if (!old)
         wf_list_init(&pool->over_names);
-    for (size_t i = 0; i < pool->name_room; i++) {
-        for (struct wf_name *name = pool->names[i], *next; name; name = next) {
+    for (size_t i = 0; old && i < pool->name_room; i++) {
+        for (struct wf_name *name = old[i], *next; name; name = next) {
             struct wf_name **bucket = &names[name->hash & (room - 1)];
             next = name->next;
             name->next = *bucket;
             *bucket = name;
         }
     }
-    wf_os_free(pool->names);
+    wf_os_free(old);
     pool->names = names;
     pool->name_room = room;
     return 0;

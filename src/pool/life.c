@@ -220,7 +220,8 @@ static void pool_ready(void *opaque, struct wf_fibers *fibers) {
 static int pool_keeper(void *opaque) {
     weft_pool *pool = opaque;
     wf_lock_take(&pool->lock);
-    set_pool_state_locked(pool, WF_POOL_ON); /* not before there is a stack for this fiber; its worker then looks for works */
+    set_pool_state_locked(pool,
+                          WF_POOL_ON); /* not before there is a stack for this fiber; its worker then looks for works */
     struct wf_waiter *told = wf_wait_take_all_locked(&pool->starters, 0, NULL);
     wf_lock_drop(&pool->lock);
     wf_wait_wake_chain(told);

@@ -49,7 +49,7 @@ struct pool_listing {
 };
 
 static void run_guarded(void *opaque);
-static void call_function(void *opaque);
+static void call_program(void *opaque);
 static int call_callback(void *opaque, void *unused);
 static int call_handler(void *opaque, void *event);
 static void count_time(_Atomic int64_t *sum, _Atomic uint64_t *histogram, int64_t ns);
@@ -76,16 +76,16 @@ int wf_pool_call(int (*fn)(void *a, void *b), void *a, void *b) {
 static void run_guarded(void *opaque) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber) {
-        call_function(opaque);
+        call_program(opaque);
         return;
     }
     struct wf_try attempt;
-    int panicked = wf_try_call(&attempt, &wf_fiber_stack(fiber)->trying, call_function, opaque);
+    int panicked = wf_try_call(&attempt, &wf_fiber_stack(fiber)->trying, call_program, opaque);
     if (panicked || attempt.is_exit)
         weft_panic("a function that a pool has called did not return");
 }
 
-static void call_function(void *opaque) {
+static void call_program(void *opaque) {
     struct guarded_call *call = opaque;
     call->outcome = call->fn(call->a, call->b);
 }

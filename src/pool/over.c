@@ -286,6 +286,8 @@ static void tell_one(weft_pool *pool, struct wf_work *work, struct wf_chain *fai
         tell_promise(terms, &result);
     }
     wf_wait_wake_chain(told);
+    if (pool->options.max_queued && (word & WF_WORK_LISTED))
+        wf_queue_note_dead(pool, work);
     struct wf_task *next;
     while ((next = wf_chain_take_first(&ready)))
         wf_work_release(pool, wf_work_of(next));

@@ -83,6 +83,7 @@ struct part {
     struct pace pace;
     weft_job job;
     struct wf_fiber *forker;
+    bool is_open; /* between fork and combining; the forker's */
     bool is_lower_done;
     bool has_own;      /* whoever walked it: it has walked into own */
     void *accumulator; /* of the lower half */
@@ -107,8 +108,7 @@ static bool loop_is_ended(struct loop *loop);
 static void loop_fail(struct loop *loop, int error);
 static bool loop_divide(struct loop *loop, uint64_t begin, uint64_t end, struct pace *pace, void *accumulator);
 static void part_main(void *opaque);
-static void part_left(struct part **part);
-static void part_free(struct part *part);
+static void part_left(struct part *part);
 static void visitor_left(struct visitor *visitor);
 static void accumulator_begin(const weft_reduction *reduction, void *accumulator);
 static uint64_t chunk_size(const struct pace *pace, uint64_t left);
@@ -404,14 +404,15 @@ static void pace_learn(struct pace *pace, int64_t took_ns) {
 /* Walks all of it, the upper half at the same time if somebody comes for it. False: no memory, and nothing was done. */
 static bool loop_divide(struct loop *loop, uint64_t begin, uint64_t end, struct pace *pace, void *accumulator) {
     uint64_t middle = begin + (end - begin) / 2;
-    struct part part = {.loop = loop, .begin = middle, .end = end, .pace = *pace, .accumulator = accumulator};
+    struct part part __attribute__((cleanup(part_left))) = {
+        .loop = loop, .begin = middle, .end = end, .pace = *pace, .accumulator = accumulator};
     part.forker = wf_fiber_self();
     part.own = part.small;
     if (loop->reduction && loop->reduction->size > SMALL_SIZE)
         part.own = wf_os_alloc(loop->reduction->size);
     if (!part.own)
         return false;
-    struct part *left __attribute__((cleanup(part_left))) = &part;
+    part.is_open = true;
     weft_fork(&part.job, part_main, &part);
     loop_walk(loop, begin, middle, pace, accumulator);
     part.is_lower_done = true;
@@ -421,21 +422,16 @@ static bool loop_divide(struct loop *loop, uint64_t begin, uint64_t end, struct 
         if (error < 0)
             loop_fail(loop, error);
     }
-    left = NULL;
-    part_free(&part);
+    part.is_open = false;
     return true;
 }
 
-/* After a panic: the others need not go on, but have to be waited for. */
-static void part_left(struct part **part) {
-    if (!*part)
-        return;
-    loop_fail((*part)->loop, -EOWNERDEAD);
-    weft_job_leave(&(*part)->job);
-    part_free(*part);
-}
-
-static void part_free(struct part *part) {
+/* After a panic the others need not go on, but have to be waited for. */
+static void part_left(struct part *part) {
+    if (WF_UNLIKELY(part->is_open)) {
+        loop_fail(part->loop, -EOWNERDEAD);
+        weft_job_leave(&part->job);
+    }
     if (part->own != part->small)
         wf_os_free(part->own);
 }

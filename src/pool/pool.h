@@ -32,7 +32,9 @@
 #include "base/task.h"
 #include "fiber/fiber.h"
 #include "os/thread.h"
+#include "pool/depend.h"
 #include "pool/fork.h"
+#include "pool/word.h"
 #include "queue/deque.h"
 #include "queue/lock.h"
 #include "queue/parker.h"
@@ -53,56 +55,6 @@
 /* Whether its engine runs. OFF <-> ON happens in a pool that may have no threads at all. */
 enum wf_pool_state { WF_POOL_STATES(WF_STATE_ENUM) };
 extern const struct wf_machine wf_pool_machine;
-
-/* ---- The life of a work ---- */
-
-#define WF_WORK_PHASES(X) \
-    X(WF_WORK_FREE, "free", WF_BIT(WF_WORK_HELD) | WF_BIT(WF_WORK_QUEUED) | WF_BIT(WF_WORK_CLAIMED)) \
-    X(WF_WORK_HELD, "held", WF_BIT(WF_WORK_QUEUED) | WF_BIT(WF_WORK_DONE)) \
-    X(WF_WORK_QUEUED, "queued", WF_BIT(WF_WORK_CLAIMED) | WF_BIT(WF_WORK_DONE)) \
-    X(WF_WORK_CLAIMED, "claimed", WF_BIT(WF_WORK_QUEUED) | WF_BIT(WF_WORK_DONE) | WF_BIT(WF_WORK_FREE)) \
-    X(WF_WORK_DONE, "done", WF_BIT(WF_WORK_FREE))
-
-/* FREE -> CLAIMED: the submitter runs it. CLAIMED -> QUEUED: a retry. CLAIMED -> FREE: nobody cares what became of it. */
-enum wf_work_phase { WF_WORK_PHASES(WF_STATE_ENUM) };
-extern const struct wf_machine wf_work_machine;
-
-/* The word of a work: phase in bits 0 to 2, weft_work_status in 3 to 5, flags, and from bit 32 the generation of the handle.
- * LISTED, BUSY, STORED and INSIDE each keep the record; whoever takes the last of them off a DONE work frees it. */
-#define WF_WORK_PHASE_MASK UINT64_C(7)
-#define WF_WORK_STATUS_SHIFT 3
-#define WF_WORK_STATUS_MASK (UINT64_C(7) << WF_WORK_STATUS_SHIFT)
-#define WF_WORK_STOP (UINT64_C(1) << 8)     /* it is asked to stop */
-#define WF_WORK_FORCE (UINT64_C(1) << 9)    /* by force: its runner's region is cancelled */
-#define WF_WORK_PAUSE (UINT64_C(1) << 10)   /* it waits at its next pause point */
-#define WF_WORK_SPECIAL (UINT64_C(1) << 11) /* there is more to its end than freeing it */
-#define WF_WORK_WAITED (UINT64_C(1) << 12)  /* somebody is, or was, in waiters */
-#define WF_WORK_LISTED (UINT64_C(1) << 13)  /* a queue has it; a DONE one is a tombstone there */
-#define WF_WORK_BUSY (UINT64_C(1) << 14)    /* its end is being told */
-#define WF_WORK_STORED (UINT64_C(1) << 15)  /* its result is kept */
-#define WF_WORK_INSIDE (UINT64_C(1) << 16)  /* given up, and its function has not come back */
-#define WF_WORK_LATE (UINT64_C(1) << 17)    /* a timeout that stops, or the deadline, has passed */
-#define WF_WORK_NO_RETRY (UINT64_C(1) << 18)
-#define WF_WORK_UNCOUNTED (UINT64_C(1) << 19) /* held by the gate: not among the outstanding */
-#define WF_WORK_OVER (UINT64_C(1) << 20)      /* DONE, and everybody has been told */
-#define WF_WORK_AGREES (UINT64_C(1) << 21)    /* it has learnt at a stop point that it is to stop */
-#define WF_WORK_WAITING (UINT64_C(1) << 22)   /* HELD, outstanding, and among pool->held */
-#define WF_WORK_KEEPS (WF_WORK_LISTED | WF_WORK_BUSY | WF_WORK_STORED | WF_WORK_INSIDE)
-#define WF_WORK_FLAGS (UINT64_C(0xffffff) << 8)
-
-static inline enum wf_work_phase wf_work_phase(uint64_t word) {
-    return (enum wf_work_phase)(word & WF_WORK_PHASE_MASK);
-}
-static inline weft_work_status wf_work_status(uint64_t word) {
-    return (weft_work_status)((word & WF_WORK_STATUS_MASK) >> WF_WORK_STATUS_SHIFT);
-}
-static inline uint32_t wf_work_generation(uint64_t word) {
-    return (uint32_t)(word >> 32);
-}
-static inline uint64_t wf_work_with_phase(uint64_t word, enum wf_work_phase phase) {
-    WF_MOVE_CHECK(&wf_work_machine, wf_work_phase(word), phase);
-    return (word & ~WF_WORK_PHASE_MASK) | phase;
-}
 
 /* What is in the queues: both begin with a task, whose state says which it is. */
 enum { WF_ITEM_WORK = 1, WF_ITEM_JOB = 2 };
@@ -131,6 +83,8 @@ struct wf_work {
     int priority;         /* constant */
     int code;             /* whoever ends it after a run: what fn returned */
     int error;            /* whoever has made it DONE */
+    bool is_in_queue;     /* under queue.lock, in a pool with a limit: in the shared queue */
+    bool is_dead;         /* the same: and over */
     int64_t submitted_at; /* 0 unless the pool measures */
     int64_t started_at;
 };
@@ -144,44 +98,6 @@ struct wf_pool_alarm {
     bool has_room;                             /* there is a place for it among the clock's alarms */
     bool is_off;                               /* its work is over: it cannot be set any more */
 };
-
-/* What a work comes after: pool/depend.c. All of it under pool->lock. */
-struct wf_edge {
-    struct wf_list node;     /* in the dependents of what it waits for; in no list: that is over */
-    struct wf_terms *waiter; /* whose edge this is; constant */
-    struct wf_name *name;    /* what it waits for, by id */
-    struct wf_terms *before; /* or by handle */
-};
-
-/* An id that somebody has, had or waits for: pool/ident.c. All of it under pool->lock.
- *   alive      terms is there: of the work that has the id
- *   expected   not alive, last_status is WEFT_WORK_PENDING: works wait for one that is to have it
- *   over       not alive, last_status is what became of the last one that had it */
-struct wf_name {
-    struct wf_name *next; /* in its bucket */
-    struct wf_terms *terms;
-    struct wf_list dependents; /* edges of works that come after whoever has it; none when it is over */
-    struct wf_list over;       /* in pool->over_names, oldest first, while it is over */
-    weft_work last;            /* the last one that had it and is over */
-    weft_work last_cause;      /* the work whose failure made that one fail, itself if nobody's did */
-    weft_work_status last_status;
-    uint32_t last_generation; /* of the pool, when that one ended */
-    uint64_t hash;            /* constant, as all that follows */
-    uint64_t number;          /* when length is 0 */
-    uint32_t length;
-    char text[]; /* with an end */
-};
-
-/* A work that has not succeeded: pool/ident.c. Also a bucket of the hash by handle. All of it under pool->lock. */
-struct wf_failure {
-    weft_work work;
-    weft_work cause; /* the work whose failure made it fail, itself if nobody's did */
-    weft_work_status status;
-    uint32_t generation; /* of the pool, when it ended */
-    uint32_t next;       /* in the same bucket, plus 1 */
-    uint32_t first;      /* in the bucket of this number, plus 1 */
-};
-enum { WF_FAILURES_FEW = 16, WF_FAILURES_MAX = 65536 };
 
 struct wf_terms {
     struct wf_work *work;
@@ -243,6 +159,7 @@ struct wf_pool_queue {
     struct wf_task *free_records;   /* linked by task.next */
     uint32_t next_index;            /* first record that was never used */
     _Atomic uint64_t submitted;     /* written under lock: those that went the short way */
+    uint64_t dead;                  /* works in it that are over, in a pool with a limit */
     uint32_t promised;              /* places that were promised to submits, in a pool with a limit */
 };
 
@@ -342,15 +259,15 @@ struct weft_pool {
     _Atomic uint64_t held;              /* written under lock: works that wait for others, among the outstanding */
 
     struct wf_lock lock;
-    struct wf_waiter *idlers;   /* under lock, as all that follows: who waits for the pool; amount: the generation */
-    struct wf_waiter *keepers;  /* the first fiber of its runtime, which waits for the end */
-    struct wf_waiter *pausers;  /* works at a pause point */
+    struct wf_waiter *idlers;  /* under lock, as all that follows: who waits for the pool; amount: the generation */
+    struct wf_waiter *keepers; /* the first fiber of its runtime, which waits for the end */
+    struct wf_waiter *pausers; /* works at a pause point */
     struct wf_lock helpers_lock;
-    struct wf_waiter *helpers; /* under helpers_lock: threads that wait for something to run */
+    struct wf_waiter *helpers;     /* under helpers_lock: threads that wait for something to run */
     _Atomic uint32_t helper_count; /* of those that may be there */
-    struct wf_waiter *starters; /* who waits until the state is ON or OFF */
-    struct wf_chain gated;      /* works that wait for the gate, LISTED */
-    struct wf_list stored;      /* terms */
+    struct wf_waiter *starters;    /* who waits until the state is ON or OFF */
+    struct wf_chain gated;         /* works that wait for the gate, LISTED */
+    struct wf_list stored;         /* terms */
     size_t stored_count;
     struct wf_list groups;  /* pool/group.c */
     struct wf_name **names; /* open hash by id: pool/ident.c */
@@ -449,6 +366,10 @@ void wf_work_each(weft_pool *pool, bool (*fn)(weft_pool *pool, struct wf_work *w
 /* queue.c: the shared queue and the shards. _locked: queue.lock. */
 /* 0; -ENOMEM unless the priority was prepared; or an error of a custom queue. Nothing has changed then. */
 int wf_queue_push_locked(weft_pool *pool, struct wf_work *work);
+/* In a pool with a limit. */
+bool wf_queue_is_full_locked(const weft_pool *pool);
+/* A queued work is over, in a pool with a limit: its place is free. The caller keeps the record. */
+void wf_queue_note_dead(weft_pool *pool, struct wf_work *work);
 /* There will be a place for works of that priority. False: no memory. */
 bool wf_queue_prepare_locked(weft_pool *pool, int priority);
 /* The next one to run, the first that is no tombstone being up to the caller; NULL. */
@@ -534,14 +455,23 @@ void wf_work_abandon(weft_pool *pool, struct wf_work *work, weft_work handle);
 /* Fills in the result of a work that is DONE, or is about to be, from its word and fields. */
 void wf_work_result(const struct wf_work *work, uint64_t word, weft_result *out);
 
+/* room.c. What find_room has found. ANY: there is no limit, or none for this work. */
+enum wf_room { WF_ROOM_ANY, WF_ROOM_PROMISED, WF_ROOM_CALLER_RUNS, WF_ROOM_DISCARD };
+/* A place for a work that goes to the queue at once, or what is to be done without one. Errors of the submit. */
+int wf_pool_find_room(weft_pool *pool, const weft_work_options *options, enum wf_room *out);
+void wf_pool_give_place_back(weft_pool *pool);
+/* The place in the queue that was promised to it, if there is one, is somebody else's. */
+void wf_terms_give_place_back(weft_pool *pool, struct wf_terms *terms);
+static inline bool wf_pool_is_suspended(const weft_pool *pool) {
+    return wf_load_relaxed(&pool->gate) & WF_GATE_SUSPENDED;
+}
+
 /* submit.c */
 /* A HELD work that nothing holds any more, LISTED by the caller: to the queue, or to a thread of its own. Without locks. */
 void wf_work_release(weft_pool *pool, struct wf_work *work);
 /* pool->lock: a HELD work waits for nothing any more, and is LISTED for the caller. False: it has been ended. */
 bool wf_work_list_held(weft_pool *pool, struct wf_work *work);
 void wf_terms_free(struct wf_terms *terms);
-/* The place in the queue that was promised to it, if there is one, is somebody else's. */
-void wf_terms_give_place_back(weft_pool *pool, struct wf_terms *terms);
 void wf_work_unmake_locked(weft_pool *pool, struct wf_work *work);
 /* The gate is open again: whatever waited for it. pool->lock is not held. */
 void wf_pool_open_gate(weft_pool *pool);
@@ -561,41 +491,6 @@ void wf_results_clear_locked(weft_pool *pool, bool even_new, uint32_t generation
 /* control.c */
 void wf_pool_wake_pausers(weft_pool *pool);
 int wf_work_control(weft_pool *pool, weft_control what, weft_work handle);
-
-/* ident.c, depend.c: ids and what comes after what. All under pool->lock.
- *   submit   wf_name_give_locked, then wf_depend_begin_locked, under one hold of the lock; when it fails later on,
- *            wf_depend_leave_locked and wf_name_over_locked with WEFT_WORK_PENDING
- *   end      wf_failure_note_locked unless it succeeded, wf_name_over_locked, wf_depend_over_locked, wf_depend_leave_locked,
- *            under one hold of the lock, and before the record is let go */
-int wf_id_check(const weft_work_id *id); /* 0 none, 1 good, -EINVAL */
-/* Gives the work that id. -EEXIST, -ENOMEM. */
-int wf_name_give_locked(weft_pool *pool, struct wf_terms *terms, const weft_work_id *id);
-/* The work is over, or was never submitted (status WEFT_WORK_PENDING): its id is free, what became of it is remembered. */
-void wf_name_over_locked(weft_pool *pool, struct wf_terms *terms, weft_work handle, weft_work_status status);
-/* The entry of an id, for an edge that is to wait for it; expected if there was none. NULL: no memory. */
-struct wf_name *wf_name_expect_locked(weft_pool *pool, const weft_work_id *id);
-/* An edge has left it: it goes when nobody needs it any more. */
-void wf_name_left_locked(weft_pool *pool, struct wf_name *name);
-/* A work has not succeeded: remembered, so that works which come after it fail. Also for works without terms. Before its handle
- * goes stale: one that is stale and not remembered counts as succeeded. Twice is once. */
-void wf_failure_note_locked(weft_pool *pool, weft_work handle, weft_work_status status);
-/* NULL: not remembered. */
-const struct wf_failure *wf_failure_find_locked(weft_pool *pool, weft_work handle);
-/* Those of this generation, or of the last one while the pool is idle; of all with keep_results. As weft_pool_list. */
-size_t wf_failures_list_locked(weft_pool *pool, weft_work_status status, weft_work *works, size_t size);
-/* Notes what it comes after. 0; -ELOOP, -EINVAL, -ENOMEM: nothing is left behind. terms->pending is set, counting one for
- * the submit itself; has_failed_before and cause if one of them has not succeeded already. */
-int wf_depend_begin_locked(weft_pool *pool, struct wf_terms *terms, const weft_work_options *options);
-/* Takes its edges out of everything: it is over, or was never submitted. */
-void wf_depend_leave_locked(weft_pool *pool, struct wf_terms *terms);
-/* It is over: works that come after it and now wait for nothing go to ready, still HELD, and LISTED so that the record stays
- * whatever happens to it; those that cannot come to run any more, seized, to failed. Linked by task.next, and
- * so without those at the gate (UNCOUNTED), which are in a chain already: they have has_failed_before, and end when it opens. */
-void wf_depend_over_locked(weft_pool *pool, struct wf_terms *terms, weft_work handle, weft_work_status status,
-                           struct wf_chain *ready, struct wf_chain *failed);
-/* A generation begins, or has begun: forgets ids that were over before it, unless keep_results. */
-void wf_names_clear_locked(weft_pool *pool, uint32_t generation);
-void wf_names_term(weft_pool *pool);
 
 /* group.c. Under pool->lock. */
 /* 0; -ESTALE for a group of another pool; -EEXIST, -ENOMEM. */

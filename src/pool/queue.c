@@ -41,6 +41,38 @@ static struct wf_task *steal_items(weft_pool *pool, struct wf_shard *own, struct
 static struct wf_task *steal_from(weft_pool *pool, struct wf_shard *own, struct wf_shard *victim);
 static void grow(weft_pool *pool, struct wf_engine *engine);
 
+bool wf_queue_is_full_locked(const weft_pool *pool) {
+    const struct wf_pool_queue *queue = &pool->queue;
+    return wf_load_relaxed(&queue->length) - queue->dead + queue->promised >= pool->options.max_queued;
+}
+
+/* The work was ended while it was queued. In a pool with a limit all works are in the shared queue, or out of it already. */
+void wf_queue_note_dead(weft_pool *pool, struct wf_work *work) {
+    struct wf_waiter *told = NULL;
+    wf_lock_take(&pool->queue.lock);
+    if (work->is_in_queue) {
+        work->is_dead = true;
+        pool->queue.dead++;
+        told = wf_wait_take_first_locked(&pool->queue.room_waiters);
+    }
+    wf_lock_drop(&pool->queue.lock);
+    if (told) {
+        told->status = 0;
+        wf_wait_wake(told);
+    }
+}
+
+/* The work is out of the shared queue. */
+static inline struct wf_work *take_out_locked(weft_pool *pool, struct wf_work *work) {
+    wf_store_relaxed(&pool->queue.length, wf_load_relaxed(&pool->queue.length) - 1);
+    if (WF_UNLIKELY(pool->options.max_queued)) {
+        pool->queue.dead -= work->is_dead;
+        work->is_in_queue = false;
+        work->is_dead = false;
+    }
+    return work;
+}
+
 int wf_queue_push_locked(weft_pool *pool, struct wf_work *work) {
     struct wf_pool_queue *queue = &pool->queue;
     if (pool->options.discipline == WEFT_POOL_CUSTOM) {
@@ -66,6 +98,8 @@ int wf_queue_push_locked(weft_pool *pool, struct wf_work *work) {
         }
         level->count++;
     }
+    if (WF_UNLIKELY(pool->options.max_queued))
+        work->is_in_queue = true;
     wf_store_release(&queue->length, wf_load_relaxed(&queue->length) + 1); /* not by itself an announcement */
     return 0;
 }
@@ -117,10 +151,7 @@ struct wf_work *wf_queue_pop_locked(weft_pool *pool) {
         task = take_first(&queue->plain);
     for (; i < queue->other_count && !task; i++)
         task = take_first(&queue->others[i]);
-    if (!task)
-        return NULL;
-    wf_store_relaxed(&queue->length, wf_load_relaxed(&queue->length) - 1);
-    return wf_work_of(task);
+    return task ? take_out_locked(pool, wf_work_of(task)) : NULL;
 }
 
 static struct wf_task *take_first(struct wf_level *level) {
@@ -144,8 +175,7 @@ static struct wf_work *pop_custom_locked(weft_pool *pool, bool (*pop)(void *queu
         uint64_t word = work ? wf_load_acquire(&work->word) : 0; /* pairs with the moves of the work */
         if (!work || !wf_work_is(word, handle) || !(word & WF_WORK_LISTED))
             wf_fatal("a custom queue gave out a work that is not in it");
-        wf_store_relaxed(&pool->queue.length, wf_load_relaxed(&pool->queue.length) - 1);
-        return work;
+        return take_out_locked(pool, work);
     }
     return NULL;
 }
@@ -164,10 +194,7 @@ struct wf_work *wf_queue_discard_locked(weft_pool *pool) {
         task = take_oldest_locked(pool, &queue->plain);
     for (; i > 0 && !task; i--)
         task = take_oldest_locked(pool, &queue->others[i - 1]);
-    if (!task)
-        return NULL;
-    wf_store_relaxed(&queue->length, wf_load_relaxed(&queue->length) - 1);
-    return wf_work_of(task);
+    return task ? take_out_locked(pool, wf_work_of(task)) : NULL;
 }
 
 static struct wf_task *take_oldest_locked(const weft_pool *pool, struct wf_level *level) {

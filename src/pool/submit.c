@@ -12,10 +12,6 @@
  * gate, they are not counted among the outstanding (UNCOUNTED), and are in pool->gated until it opens. A stop that ends and a
  * submit that finds it going on cannot miss each other: the submit looks at the pool's word again under pool->lock, and the end
  * opens the gate under that lock after it has changed the word.
- *
- * Room: in a pool with a limit a place is promised under the queue's lock before the work is made, so that what is rejected
- * leaves no trace, and kept when it gets into the queue. Works that were accepted before (released by others, retried) are
- * queued without asking.
  */
 #include <errno.h>
 #include <limits.h>
@@ -29,9 +25,6 @@
 #include "wait/select.h"
 
 enum { BATCH_STEP = 256, RETRIES_DEFAULT = 3, NOT_THIS_WAY = 1 };
-
-/* What find_room has found. ANY: there is no limit, or none for this work. */
-enum room { ROOM_ANY, ROOM_PROMISED, ROOM_CALLER_RUNS, ROOM_DISCARD };
 
 struct order {
     weft_pool *pool;
@@ -53,16 +46,11 @@ static uint64_t fill_plain(weft_pool *pool, struct wf_work *work, weft_work_fn f
 static void note_generation(weft_pool *pool, struct wf_work *work);
 static int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn fn, void *arg);
 static int submit_specially(const struct order *order, weft_work *out);
-static int submit_terms(const struct order *order, struct wf_terms *terms, enum room room, weft_work *out);
-static void send_off_work(weft_pool *pool, struct wf_work *work, weft_work handle, enum room room);
+static int submit_terms(const struct order *order, struct wf_terms *terms, enum wf_room room, weft_work *out);
+static void send_off_work(weft_pool *pool, struct wf_work *work, weft_work handle, enum wf_room room);
 static void run_by_caller(weft_pool *pool, struct wf_work *work);
 static bool move_to_queued(struct wf_work *work);
-static bool pool_is_suspended(const weft_pool *pool);
 static bool may_submit_locked(weft_pool *pool);
-static int find_room(const struct order *order, enum room *out);
-static int wait_for_room(weft_pool *pool, int64_t deadline);
-static void give_place_back(weft_pool *pool);
-static void discard_one(weft_pool *pool);
 static int make_terms(const struct order *order, struct wf_terms **out);
 static struct wf_work *make_work_locked(const struct order *order, struct wf_terms *terms, int *error);
 static int enter_locked(const struct order *order, struct wf_terms *terms);
@@ -248,21 +236,21 @@ static int check_work_options(const weft_pool *pool, const weft_work_options *op
 
 static int submit_specially(const struct order *order, weft_work *out) {
     weft_pool *pool = order->pool;
-    enum room room = ROOM_ANY;
+    enum wf_room room = WF_ROOM_ANY;
     struct wf_terms *terms = NULL;
-    int error = find_room(order, &room);
+    int error = wf_pool_find_room(pool, order->options, &room);
     if (!error)
         error = make_terms(order, &terms);
     if (!error) {
-        terms->has_place = room == ROOM_PROMISED;
+        terms->has_place = room == WF_ROOM_PROMISED;
         error = submit_terms(order, terms, room, out);
-    } else if (room == ROOM_PROMISED) {
-        give_place_back(pool);
+    } else if (room == WF_ROOM_PROMISED) {
+        wf_pool_give_place_back(pool);
     }
     return error;
 }
 
-static int submit_terms(const struct order *order, struct wf_terms *terms, enum room room, weft_work *out) {
+static int submit_terms(const struct order *order, struct wf_terms *terms, enum wf_room room, weft_work *out) {
     weft_pool *pool = order->pool;
     bool is_first = false, is_gated = false;
     wf_lock_take(&pool->lock);
@@ -277,7 +265,7 @@ static int submit_terms(const struct order *order, struct wf_terms *terms, enum 
         return error;
     }
     weft_work handle = wf_work_handle(work, wf_load_relaxed(&work->word));
-    if (pool_is_suspended(pool) || !wf_pool_count_in(pool, 1, &is_first)) {
+    if (wf_pool_is_suspended(pool) || !wf_pool_count_in(pool, 1, &is_first)) {
         is_gated = true;
         wf_chain_append(&pool->gated, &work->task);
     } else {
@@ -300,11 +288,11 @@ static int submit_terms(const struct order *order, struct wf_terms *terms, enum 
 }
 
 /* Everything is arranged; the submitter has the token, which keeps the record. */
-static void send_off_work(weft_pool *pool, struct wf_work *work, weft_work handle, enum room room) {
+static void send_off_work(weft_pool *pool, struct wf_work *work, weft_work handle, enum wf_room room) {
     struct wf_terms *terms = wf_work_terms(work);
     int error = 0;
     WF_POINT("pool.before_token");
-    if (room == ROOM_DISCARD) {
+    if (room == WF_ROOM_DISCARD) {
         if (wf_work_seize(work, handle, WEFT_WORK_CANCELLED)) {
             wf_pool_tell_discarded(pool, handle);
             wf_work_over_unrun(pool, work, -ECANCELED);
@@ -316,7 +304,7 @@ static void send_off_work(weft_pool *pool, struct wf_work *work, weft_work handl
         if (wf_work_seize(work, handle, WEFT_WORK_FAILED)) /* it was accepted, and ends with the error */
             wf_work_over_unrun(pool, work, error);
     }
-    if (room == ROOM_CALLER_RUNS)
+    if (room == WF_ROOM_CALLER_RUNS)
         run_by_caller(pool, work);
     else
         drop_token(pool, work);
@@ -340,98 +328,10 @@ static bool move_to_queued(struct wf_work *work) {
     return true;
 }
 
-static bool pool_is_suspended(const weft_pool *pool) {
-    return wf_load_relaxed(&pool->gate) & WF_GATE_SUSPENDED;
-}
-
 static bool may_submit_locked(weft_pool *pool) {
     uint32_t gate = wf_load_relaxed(&pool->gate);
     const struct wf_runner *runner = wf_runner_self();
     return !(gate & WF_GATE_DISPOSED) && (!(gate & WF_GATE_DRAINING) || (runner && runner->pool == pool));
-}
-
-/* A place in the queue of a pool with a limit, for a work that goes there at once. */
-static int find_room(const struct order *order, enum room *out) {
-    weft_pool *pool = order->pool;
-    const weft_work_options *options = order->options;
-    if (!pool->options.max_queued || options->after_count || options->after_id_count || options->long_running ||
-        pool_is_suspended(pool))
-        return 0;
-    for (;;) {
-        wf_lock_take(&pool->queue.lock);
-        bool is_full = wf_load_relaxed(&pool->queue.length) + pool->queue.promised >= pool->options.max_queued;
-        pool->queue.promised += !is_full;
-        wf_lock_drop(&pool->queue.lock);
-        *out = ROOM_PROMISED;
-        if (!is_full)
-            return 0;
-        wf_pool_tell_rejected(pool);
-        switch (pool->options.rejection) {
-        case WEFT_REJECT_ABORT:
-            return -EAGAIN;
-        case WEFT_REJECT_CALLER_RUNS:
-            *out = ROOM_CALLER_RUNS;
-            return 0;
-        case WEFT_REJECT_DISCARD:
-            *out = ROOM_DISCARD;
-            return 0;
-        case WEFT_REJECT_DISCARD_QUEUED:
-            discard_one(pool);
-            break;
-        case WEFT_REJECT_BLOCK:
-            return wait_for_room(pool, options->submit_deadline ? options->submit_deadline : WEFT_NEVER);
-        }
-    }
-}
-
-static int wait_for_room(weft_pool *pool, int64_t deadline) {
-    bool has_waited = false;
-    int status = wf_wait_enter(deadline);
-    while (!status) {
-        struct wf_waiter waiter;
-        wf_lock_take(&pool->queue.lock);
-        if (wf_load_relaxed(&pool->gate) & WF_GATE_DISPOSED) {
-            wf_lock_drop(&pool->queue.lock);
-            return -ESHUTDOWN;
-        }
-        if (wf_load_relaxed(&pool->queue.length) + pool->queue.promised < pool->options.max_queued) {
-            pool->queue.promised++;
-            wf_lock_drop(&pool->queue.lock);
-            return 0;
-        }
-        if (has_waited) /* somebody who came later was faster */
-            status = wf_wait_first_locked(&waiter, &pool->queue.lock, &pool->queue.room_waiters, deadline, "room");
-        else
-            status = wf_wait_locked(&waiter, &pool->queue.lock, &pool->queue.room_waiters, deadline, "room");
-        has_waited = true;
-    }
-    return status;
-}
-
-static void give_place_back(weft_pool *pool) {
-    wf_lock_take(&pool->queue.lock);
-    pool->queue.promised--;
-    struct wf_waiter *told = wf_wait_take_first_locked(&pool->queue.room_waiters);
-    wf_lock_drop(&pool->queue.lock);
-    if (told) {
-        told->status = 0;
-        wf_wait_wake(told);
-    }
-}
-
-/* Makes room, or finds that there is some: tombstones do not count once they are out. */
-static void discard_one(weft_pool *pool) {
-    wf_lock_take(&pool->queue.lock);
-    struct wf_work *work = wf_queue_discard_locked(pool);
-    wf_lock_drop(&pool->queue.lock);
-    if (!work)
-        return;
-    weft_work handle = wf_work_handle(work, wf_load_acquire(&work->word)); /* LISTED: it stays the same work */
-    if (wf_work_seize(work, handle, WEFT_WORK_CANCELLED)) {
-        wf_pool_tell_discarded(pool, handle);
-        wf_work_over_unrun(pool, work, -ECANCELED);
-    }
-    wf_work_let_go(pool, work, WF_WORK_LISTED);
 }
 
 static int make_terms(const struct order *order, struct wf_terms **out) {
@@ -549,13 +449,6 @@ void wf_work_release(weft_pool *pool, struct wf_work *work) {
     }
 }
 
-void wf_terms_give_place_back(weft_pool *pool, struct wf_terms *terms) {
-    if (!terms->has_place)
-        return;
-    terms->has_place = false;
-    give_place_back(pool);
-}
-
 bool wf_work_list_held(weft_pool *pool, struct wf_work *work) {
     uint64_t word = wf_load_acquire(&work->word); /* pairs with its moves */
     do {
@@ -572,7 +465,7 @@ void wf_pool_open_gate(weft_pool *pool) {
     struct wf_chain open = {0};
     wf_lock_take(&pool->lock);
     uint32_t count = (uint32_t)pool->gated.count;
-    if (count > 0 && !pool_is_suspended(pool) && wf_pool_count_in(pool, count, &is_first)) {
+    if (count > 0 && !wf_pool_is_suspended(pool) && wf_pool_count_in(pool, count, &is_first)) {
         open = pool->gated;
         pool->gated = (struct wf_chain){0};
     }
@@ -590,7 +483,7 @@ void wf_pool_open_gate(weft_pool *pool) {
         struct wf_work *work = wf_work_of(task);
         uint64_t word = wf_load_acquire(&work->word); /* LISTED: it stays the same work */
         if (wf_work_phase(word) == WF_WORK_HELD)
-            send_off_work(pool, work, wf_work_handle(work, word), ROOM_ANY);
+            send_off_work(pool, work, wf_work_handle(work, word), WF_ROOM_ANY);
         else
             wf_work_let_go(pool, work, WF_WORK_LISTED);
     }
