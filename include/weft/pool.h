@@ -144,7 +144,9 @@ typedef struct weft_work_options {
     bool long_running;    /* run on a thread of its own that the pool's limit does not count */
     bool store_result;    /* keep the result until it is removed, or the next generation begins */
     weft_group *group;
-    const weft_work *after; /* works that have to succeed first; over ones count by what became of them */
+    const weft_work
+        *after; /* works that have to succeed first, in whatever way others end; over ones count by what became of
+                               them. -EINVAL for a name that was never given out */
     size_t after_count;
     const weft_work_id *after_ids; /* the same by ids, which may be used by works to come */
     size_t after_id_count;
@@ -152,8 +154,8 @@ typedef struct weft_work_options {
     unsigned max_retries; /* default 3; WEFT_RETRY_FOREVER */
     int64_t timeout;      /* nanoseconds from its first start, over all attempts, pauses of this work left out */
     weft_timeout_action timeout_action;
-    weft_time deadline;        /* a moment: if it is not over by then, it is cancelled, or stopped as by a timeout */
-    weft_time submit_deadline; /* for WEFT_REJECT_BLOCK; default WEFT_NEVER */
+    weft_time deadline;          /* a moment: if it is not over by then, it is cancelled, or stopped as by a timeout */
+    weft_time submit_deadline;   /* for WEFT_REJECT_BLOCK; default WEFT_NEVER */
     weft_work_callback callback; /* when it is over, before anybody who waits is told; else the pool's */
     void *callback_arg;
     weft_promise **promise; /* gets a promise: resolved with the value, rejected with the error */
@@ -346,7 +348,7 @@ WEFT_API int weft_pool_set_threads(weft_pool *pool, unsigned min_threads, unsign
 
 /* Groups: sets of works, and of other groups below them. A work may be in several. What is done to a group is done to all works
  * in it and below it. A group belongs to its pool and is freed by weft_group_free, at the latest before the pool; its works go on.
- * new: name may be null. 0, -ENOMEM, -EINVAL, -EEXIST for a name in use. find: -ENOENT. */
+ * new: name may be null, or has 1 to 255 bytes. 0, -ENOMEM, -EINVAL, -EEXIST for a name in use. find: -ENOENT. */
 WEFT_API int weft_group_new(weft_group **out, weft_pool *pool, const char *name);
 WEFT_API int weft_group_find(weft_pool *pool, const char *name, weft_group **out);
 WEFT_API void weft_group_free(weft_group *group);
@@ -357,7 +359,8 @@ WEFT_API int weft_group_remove(weft_group *group, weft_work work);
  * groups of two pools; -ENOMEM. part: takes it back, -ENOENT. */
 WEFT_API int weft_group_join(weft_group *parent, weft_group *child);
 WEFT_API int weft_group_part(weft_group *parent, weft_group *child);
-/* Waits until no work is left in it or below it. As weft_pool_wait. */
+/* Waits until no work is left in it or below it. As weft_pool_wait; -EPERM only from a work inside it; -ESTALE when it is freed
+ * meanwhile. */
 WEFT_API int weft_group_wait(weft_group *group, weft_time deadline);
 /* As weft_pool_control_works. For PAUSE and RESUME also what is submitted to it later. */
 WEFT_API int weft_group_control(weft_group *group, weft_control what);

@@ -81,7 +81,7 @@ static void fork_at_once(struct wf_job *job, void (*fn)(void *arg), void *arg);
 static void leave_slowly(struct wf_job *job);
 static void join_slowly(struct wf_job *job, struct wf_shard *shard, struct wf_task *top);
 static bool is_later_of_same(const struct wf_job *other, const struct wf_job *job);
-static void put_back(struct wf_shard *shard, struct wf_task *task);
+static void put_job_back(struct wf_shard *shard, struct wf_task *task);
 static void job_over(struct wf_job *job);
 
 static inline struct wf_job *job_of(weft_job *job) {
@@ -217,7 +217,7 @@ static WF_NOINLINE void join_slowly(struct wf_job *job, struct wf_shard *shard, 
         return;
     }
     if (top)
-        put_back(shard, top);
+        put_job_back(shard, top);
     wf_job_await(job);
     wf_context_acquire(job);
     char *panic = job->panic;
@@ -236,7 +236,7 @@ static bool is_later_of_same(const struct wf_job *other, const struct wf_job *jo
 }
 
 /* It was there a moment ago, so there is room. */
-static void put_back(struct wf_shard *shard, struct wf_task *task) {
+static void put_job_back(struct wf_shard *shard, struct wf_task *task) {
     if (wf_deque_push_owner(&shard->jobs, task) != 0)
         wf_fatal("a deque has no room for what was taken out of it");
     wf_pool_notify(wf_pool_of_worker(wf_worker_self()));
@@ -252,7 +252,7 @@ static WF_NOINLINE void leave_slowly(struct wf_job *job) {
             return;
         }
         if (top)
-            put_back(shard, top);
+            put_job_back(shard, top);
     }
     wf_job_await(job);
     wf_context_acquire(job);

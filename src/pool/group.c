@@ -7,10 +7,11 @@
  * below a group is a graph without circles, in which a work may be found by two ways: searches mark what they have seen, and
  * their list of what is left to see runs through the groups. They need no memory and no stack.
  *
- * Waiting. A group is empty when no work is in it or below it. Whatever can make one so (the end of a work, its removal, the parting
- * or the end of a group) looks at the groups above the place where it happened, and takes the waiters of those that are empty. So
- * whoever is woken has its answer, and does not look at the group again. A waiter also stands among those of the pool, which
- * are told when nothing in the pool can go on.
+ * Waiting. A group is empty when no work is in it or below it. Whatever can make one so (the end of a work, its removal, the
+ * parting or the end of a group) looks at the groups above the place where it happened, and takes the waiters of those that are
+ * empty: whoever is woken by that has its answer, and does not look at the group again. A waiter also stands among those of the
+ * pool, who are told when nothing in the pool can go on, and at the end of a generation, which says nothing about works at the
+ * gate: then it looks again.
  *
  * Pausing. A group has a flag, and a work waits at its pause point while any group above it has it; so works that come into the
  * group later wait, too. Works that are in it when it is paused are also paused themselves, so that their timeouts stand still.

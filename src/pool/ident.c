@@ -47,7 +47,7 @@ static uint64_t mix_bits(uint64_t x);
 static struct wf_name *find_name_locked(weft_pool *pool, const struct id_key *key);
 static int names_grow_locked(weft_pool *pool);
 static void name_free_locked(weft_pool *pool, struct wf_name *name);
-static struct wf_failure *failure_place_locked(weft_pool *pool);
+static size_t failure_place_locked(weft_pool *pool);
 static void failures_grow_locked(weft_pool *pool);
 static void failure_unlink_locked(weft_pool *pool, size_t index);
 static void failure_link_locked(weft_pool *pool, size_t index);
@@ -249,24 +249,25 @@ void wf_failure_note_locked(weft_pool *pool, weft_work handle, weft_work_status 
     if (wf_failure_find_locked(pool, handle))
         return;
     const struct wf_terms *terms = wf_work_terms(wf_work_find(pool, handle));
-    struct wf_failure *failure = failure_place_locked(pool);
+    size_t place = failure_place_locked(pool);
+    struct wf_failure *failure = &pool->failures[place];
     failure->work = handle;
     failure->cause = terms && wf_load_relaxed(&terms->has_failed_before) ? terms->cause : handle;
     failure->status = status;
     failure->generation = wf_pool_generation(wf_load_relaxed(&pool->word));
-    failure_link_locked(pool, (size_t)(failure - pool->failures));
+    failure_link_locked(pool, place);
 }
 
 /* A place that is in no bucket: a new one, or that of the oldest. */
-static struct wf_failure *failure_place_locked(weft_pool *pool) {
+static size_t failure_place_locked(weft_pool *pool) {
     if (pool->failure_count == pool->failure_room && pool->failure_room < WF_FAILURES_MAX)
         failures_grow_locked(pool);
     if (pool->failure_count < pool->failure_room)
-        return &pool->failures[pool->failure_count++];
+        return pool->failure_count++;
     size_t oldest = pool->failure_next;
-    pool->failure_next = (oldest + 1) % pool->failure_room;
+    pool->failure_next = oldest + 1 < pool->failure_room ? oldest + 1 : 0;
     failure_unlink_locked(pool, oldest);
-    return &pool->failures[oldest];
+    return oldest;
 }
 
 static void failures_grow_locked(weft_pool *pool) {

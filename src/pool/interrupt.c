@@ -32,8 +32,11 @@ void wf_runner_replace(struct wf_runner *runner) {
             wf_engine_replace_any(worker->engine, worker, i);
 }
 
-/* NULL: it is on none, so it is in no call. Workers stay as long as their engine. */
+/* NULL: it is on none, so it is in no call; or it is a fiber of another runtime, which runs the work for the pool, perhaps while
+ * that has no threads. Workers stay as long as their engine. */
 static struct wf_worker *worker_of(struct wf_fibers *fibers, const struct wf_fiber *fiber) {
+    if (!fibers)
+        return NULL;
     struct wf_crew *crew = &fibers->engine.crew;
     wf_lock_take(&crew->lock);
     struct wf_worker *worker = crew->all;

@@ -28,8 +28,8 @@
 #include "pool/pool.h"
 #include "runtime/runtime.h"
 
-#define KEEP_ALIVE_DEFAULT (10 * WEFT_SECOND)
-#define GRACE_DEFAULT (100 * WEFT_MILLISECOND)
+#define POOL_KEEP_ALIVE_NS (10 * WEFT_SECOND)
+#define POOL_GRACE_NS (100 * WEFT_MILLISECOND)
 /* After a start that failed. */
 #define START_AGAIN_NS (10 * WEFT_MILLISECOND)
 /* How many fibers may be bound to threads of their own: works that run long. */
@@ -102,8 +102,8 @@ static int resolve_options(weft_pool *pool, const weft_pool_options *given) {
         return -EINVAL;
     strncpy(pool->name, options->name ? options->name : "weft-pool", sizeof pool->name - 1);
     options->name = pool->name;
-    options->keep_alive = options->keep_alive ? options->keep_alive : KEEP_ALIVE_DEFAULT;
-    options->grace = options->grace ? options->grace : GRACE_DEFAULT;
+    options->keep_alive = options->keep_alive ? options->keep_alive : POOL_KEEP_ALIVE_NS;
+    options->grace = options->grace ? options->grace : POOL_GRACE_NS;
     options->events = options->events ? options->events : UINT32_MAX;
     if (!options->placement)
         options->placement = options->discipline == WEFT_POOL_DEQUE ? WEFT_PLACE_LOCAL : WEFT_PLACE_SHARED;
@@ -356,6 +356,8 @@ int weft_pool_set_threads(weft_pool *pool, unsigned min_threads, unsigned thread
         }
     }
     wf_lock_drop(&pool->lock);
+    if (!error && pool->is_mortal && !has_to_do(pool))
+        wf_pool_rest(pool); /* it may be without threads from now on */
     return error;
 }
 

@@ -6,8 +6,9 @@
  *     claimed      --its function has come back---------------------------->  DONE | BUSY, or run again, or FREE
  *     claimed      --given up--------------------------------------------->   DONE | BUSY | INSIDE
  *
- * One compare and swap decides which of them it is, and the winner tells everybody, in this order: event and callback, promise,
- * works that come after it, groups, its waiters (from here on it is OVER), the pool's word. BUSY keeps the record meanwhile.
+ * One compare and swap decides which of them it is, and the winner tells everybody, in this order: event and callback; under
+ * pool->lock its id, its edges, its groups and the store; its alarms, its promise; its own waiters,
+ * from which moment it is OVER; whoever waits for the groups, works that came after it; the pool's word. BUSY keeps the record meanwhile.
  *
  * A work about which nobody has asked anything (no SPECIAL, no WAITED, no flag at all) that succeeds skips all of it: its word
  * goes from CLAIMED to FREE in the same compare and swap, which fails if somebody has asked in the last moment.
@@ -30,7 +31,7 @@ static void tell_all(weft_pool *pool, struct wf_work *work);
 static void tell_one(weft_pool *pool, struct wf_work *work, struct wf_chain *failed);
 static void tell_program(weft_pool *pool, const struct wf_terms *terms, const weft_result *result);
 static void tell_promise(struct wf_terms *terms, const weft_result *result);
-static void tell_waiters(struct wf_work *work, const weft_result *result);
+static void tell_work_waiters(struct wf_work *work, const weft_result *result);
 static void count_out_one(weft_pool *pool, uint64_t word);
 
 bool wf_work_over_run(weft_pool *pool, struct wf_shard *shard, struct wf_work *work, int code, bool by_panic) {
@@ -285,13 +286,13 @@ static void tell_one(weft_pool *pool, struct wf_work *work, struct wf_chain *fai
         wf_clock_over(pool, terms);
         tell_promise(terms, &result);
     }
-    wf_wait_wake_chain(told);
     if (pool->options.max_queued && (word & WF_WORK_LISTED))
         wf_queue_note_dead(pool, work);
+    tell_work_waiters(work, &result); /* before anybody else learns that it is over, and asks for it */
+    wf_wait_wake_chain(told);
     struct wf_task *next;
     while ((next = wf_chain_take_first(&ready)))
         wf_work_release(pool, wf_work_of(next));
-    tell_waiters(work, &result);
     wf_work_let_go(pool, work, WF_WORK_BUSY);
     count_out_one(pool, word);
 }
@@ -339,7 +340,7 @@ static void tell_promise(struct wf_terms *terms, const weft_result *result) {
     weft_promise_unref(promise);
 }
 
-static void tell_waiters(struct wf_work *work, const weft_result *result) {
+static void tell_work_waiters(struct wf_work *work, const weft_result *result) {
     struct wf_waiter *first = NULL, *waiter;
     wf_lock_take(&work->lock);
     wf_fetch_or_acq_rel(&work->word, WF_WORK_OVER);

@@ -11,8 +11,11 @@
  * Batches are for long queues of works of one priority in pools without a limit: one lock for many works. They go into the
  * ring, where others find them, so that no work is stuck behind one that computes or waits.
  *
- * Who is told: whoever puts something in calls wf_pool_notify afterwards; the rest is the engine's parking protocol
- * (queue/idle.h), with wf_pool_has_any as the re-check of whoever is about to sleep. A steal that failed because another thief
+ * Who is told: whoever puts something into a shard, or into the shared queue when that was empty, calls wf_pool_notify afterwards;
+ * and so does whoever takes something out of the shared queue and leaves something behind, there or in its ring. So while there
+ * is something in the shared queue, somebody has been told of it who has not come for it yet: by induction over its entries,
+ * dead ones included, since the one that came first was announced and only a taker removes it. The rest is the engine's
+ * parking protocol (queue/idle.h), with wf_pool_has_any as the re-check of whoever is about to sleep. A steal that failed because another thief
  * was faster says nothing about emptiness; has_any looks at the queues themselves.
  */
 #include <errno.h>
@@ -217,13 +220,14 @@ int wf_pool_enqueue(weft_pool *pool, struct wf_work *work) {
     }
     struct wf_terms *terms = wf_work_terms(work);
     wf_lock_take(&pool->queue.lock);
+    bool was_empty = wf_load_relaxed(&pool->queue.length) == 0;
     int error = wf_queue_push_locked(pool, work);
     if (!error && terms && terms->has_place) {
         terms->has_place = false;
         pool->queue.promised--;
     }
     wf_lock_drop(&pool->queue.lock);
-    if (!error)
+    if (!error && was_empty)
         wf_pool_notify(pool);
     return error;
 }
@@ -309,15 +313,19 @@ static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard
         fill_ring_locked(pool, shard, threads);
     if (work && WF_UNLIKELY(queue->room_waiters))
         told = wf_wait_take_first_locked(&queue->room_waiters);
-    uint64_t left = wf_load_relaxed(&queue->length);
+    bool is_more = wf_load_relaxed(&queue->length) > 0 || shard->batched > 0;
     wf_lock_drop(&queue->lock);
     if (told) {
         told->status = 0;
         wf_wait_wake(told);
     }
-    if (work && left > 0 && pool->options.elastic)
+    if (!work)
+        return NULL;
+    if (is_more)
+        wf_pool_notify(pool);
+    if (pool->options.elastic)
         grow(pool, processor->engine);
-    return work ? &work->task : NULL;
+    return &work->task;
 }
 
 /* Only works without priorities: the order among others is looked up one by one. */
@@ -357,6 +365,8 @@ static struct wf_task *steal_items(weft_pool *pool, struct wf_shard *own, struct
         struct wf_task *task = steal_from(pool, own, victim);
         if (task) {
             wf_count_owner(&own->stolen, 1);
+            if (pool->options.elastic)
+                grow(pool, processor->engine);
             return task;
         }
     }
@@ -382,8 +392,11 @@ struct wf_task *wf_pool_next_any(weft_pool *pool) {
         struct wf_work *work = wf_queue_pop_locked(pool);
         if (work)
             told = wf_wait_take_first_locked(&pool->queue.room_waiters);
+        bool is_more = wf_load_relaxed(&pool->queue.length) > 0;
         wf_lock_drop(&pool->queue.lock);
         task = work ? &work->task : NULL;
+        if (task && is_more)
+            wf_pool_notify(pool);
     }
     if (told) {
         told->status = 0;

@@ -129,6 +129,7 @@ static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *
         wf_lock_drop(&pool->queue.lock);
         return NOT_THIS_WAY;
     }
+    bool was_empty = wf_load_relaxed(&pool->queue.length) == 0;
     for (; added < count && !error; added += !error)
         error = add_plain_locked(pool, out ? out + added : NULL, fn, args[added]);
     wf_count_owner(&pool->queue.submitted, added);
@@ -137,7 +138,7 @@ static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *
         wf_pool_begin(pool);
     if (WF_UNLIKELY(added < count))
         wf_pool_count_out(pool, (uint32_t)(count - added));
-    if (added > 0)
+    if (added > 0 && was_empty)
         wf_pool_notify(pool);
     if (done)
         *done = added;
@@ -197,9 +198,9 @@ static inline int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn
     if (WF_UNLIKELY(!work))
         return -ENOMEM;
     uint64_t word = fill_plain(pool, work, fn, arg);
-    if (out)
-        *out = wf_work_handle(work, word);
     int error = wf_queue_push_locked(pool, work);
+    if (out && !error)
+        *out = wf_work_handle(work, word);
     if (WF_UNLIKELY(error)) { /* of a custom queue */
         wf_store_release(&work->word, (word & ~(uint64_t)UINT32_MAX) | WF_WORK_FREE);
         work->submitted_at = 0;
