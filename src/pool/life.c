@@ -71,6 +71,8 @@ int weft_pool_new(weft_pool **out, const weft_pool_options *options) {
     wf_list_init(&pool->stored);
     wf_list_init(&pool->groups);
     wf_pool_alarm_init(&pool->idle_alarm, ring_idle);
+    if (!wf_worker_self())
+        wf_os_thread_note_program();
     error = wf_os_interrupt_prepare();
     if (!error && !pool->is_mortal)
         error = start_and_wait(pool);

@@ -118,6 +118,8 @@ MODEL_UNUSED(wf_crew_let_go)
 MODEL_UNUSED(wf_engine_timers_changed_any)
 MODEL_UNUSED(wf_inject_push_any)
 MODEL_UNUSED(wf_os_thread_join)
+MODEL_UNUSED(wf_os_thread_policy_set)
+MODEL_UNUSED(wf_os_thread_waits)
 MODEL_UNUSED(wf_processor_pick_extra_owner)
 MODEL_UNUSED(wf_processor_ready_slow_owner)
 MODEL_UNUSED(wf_report)
@@ -190,6 +192,7 @@ void model_main(void) {
     is_asleep = strcmp(model_case(), "sleep") == 0;
     engine.policy = &policy;
     engine.count = 1;
+    engine.has_stand_ins = true;
     engine.processors = processors;
     engine.monitor.sights = (struct wf_sight *)(void *)sights;
     wf_store_relaxed(&engine.limit, 1);

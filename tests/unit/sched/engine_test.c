@@ -8,6 +8,7 @@
 
 #include "arch/current.h"
 #include "base/list.h"
+#include "base/point.h"
 #include "os/clock.h"
 #include "support/run.h"
 
@@ -338,6 +339,43 @@ TEST(idle_workers_steal_from_one_that_computes) {
         CHECK_GE(steals, 1);
     CHECK_GE(stolen, wf_test_workers() - 1);
     wf_engine_term(&rig.engine);
+}
+
+static void wait_for_the_other_job(struct rig *rig, struct wf_processor *processor, struct job *job) {
+    (void)processor;
+    (void)job;
+    atomic_fetch_add(&rig->seen, 1);
+    while (atomic_load(&rig->seen) < 2)
+        sched_yield();
+    job_end(rig);
+}
+
+/* Its search has turned away whoever wanted to wake somebody for these, and it may take only one of them. */
+static void submit_two_to_a_searcher(const char *name) {
+    struct wf_worker *worker = wf_current_get();
+    if (strcmp(name, "sleep.before_idle") != 0 || !worker->is_searching ||
+        wf_idle_parked_any(&worker->engine->idle) == 0)
+        return;
+    struct rig *rig = worker->engine->owner;
+    if (atomic_exchange(&rig->flag, 1))
+        return;
+    for (int i = 0; i < 2; i++) {
+        jobs[i] = (struct job){.fn = wait_for_the_other_job};
+        wf_engine_submit_any(&rig->engine, &jobs[i].task);
+    }
+}
+
+TEST(what_a_searcher_sees_when_it_lies_down_is_not_left_to_it_alone) {
+    if (wf_test_workers() == 1)
+        return;
+    for (long round = scaled(100, 5); round > 0; round--) {
+        struct rig rig;
+        rig_init(&rig, wf_test_workers());
+        atomic_store(&rig.begun, 2);
+        wf_point_hook = submit_two_to_a_searcher;
+        rig_run_and_term(&rig);
+        wf_point_hook = NULL;
+    }
 }
 
 static void leave_next_job(struct rig *rig, struct wf_processor *processor, struct job *job) {
