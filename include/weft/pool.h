@@ -272,7 +272,8 @@ WEFT_API int weft_pool_start(weft_pool *pool);
 WEFT_API int weft_pool_wait(weft_pool *pool, weft_time deadline);
 /* No more submits, -ESHUTDOWN, but from works of the pool; and as weft_pool_wait. */
 WEFT_API int weft_pool_drain(weft_pool *pool, weft_time deadline);
-/* While a pool is held it does not become idle. Returns 0; release: -EINVAL when nobody holds it. */
+/* While a pool is held it does not become idle. Returns 0; hold: -ESHUTDOWN, and -EAGAIN while it is being stopped; release:
+ * -EINVAL when nobody holds it. */
 WEFT_API int weft_pool_hold(weft_pool *pool);
 WEFT_API int weft_pool_release(weft_pool *pool);
 

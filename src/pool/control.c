@@ -211,7 +211,9 @@ static int stop_all(weft_pool *pool, weft_control what) {
     if (error && !(error == -EALREADY && what == WEFT_FORCE_STOP))
         return error;
     /* While we walk, that generation may end, and the works of the next are none of our business. */
-    struct sweep sweep = {.what = what, .is_of_one = true, .generation = wf_pool_generation(word)};
+    struct sweep sweep = {.what = WEFT_CANCEL, .is_of_one = true, .generation = wf_pool_generation(word)};
+    wf_work_each(pool, sweep_one, &sweep); /* first: a thread whose work stops takes the next one */
+    sweep.what = what;
     wf_work_each(pool, sweep_one, &sweep);
     return error;
 }

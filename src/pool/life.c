@@ -35,9 +35,11 @@
 /* How many fibers may be bound to threads of their own: works that run long. */
 enum { LONG_WORKS_MAX = 10000, NICE_LOWEST = 19, NICE_HIGHEST = -20 };
 
+static int reserve_alarm(weft_pool *pool);
 static int resolve_options(weft_pool *pool, const weft_pool_options *given);
 static bool options_are_wrong(const weft_pool_options *options);
 static int start_and_wait(weft_pool *pool);
+static bool has_to_do(const weft_pool *pool);
 static int start_locked(weft_pool *pool);
 static void pool_main(void *opaque);
 static int pool_keeper(void *opaque);
@@ -74,18 +76,26 @@ int weft_pool_new(weft_pool **out, const weft_pool_options *options) {
     if (!wf_worker_self())
         wf_os_thread_note_program();
     error = wf_os_interrupt_prepare();
-    if (!error && !pool->is_mortal)
-        error = start_and_wait(pool);
+    if (!error)
+        error = pool->is_mortal ? reserve_alarm(pool) : start_and_wait(pool);
     if (error)
-        goto free_cpus;
+        goto free_parts;
     *out = pool;
     return 0;
 
-free_cpus:
+free_parts:
+    wf_clock_stop(pool);
+    wf_shards_term(pool);
     wf_os_free((void *)pool->options.cpus);
 free_pool:
     wf_os_free(pool);
     return error;
+}
+
+/* Starts the clock, so that setting the alarm later on cannot fail: it is what starts the threads again. */
+static int reserve_alarm(weft_pool *pool) {
+    int error = wf_pool_alarm_set(pool, &pool->idle_alarm, WF_NEVER - 1);
+    return error ? error : wf_pool_alarm_set(pool, &pool->idle_alarm, WF_NEVER);
 }
 
 static int resolve_options(weft_pool *pool, const weft_pool_options *given) {
@@ -207,9 +217,14 @@ static void pool_main(void *opaque) {
     pool->start_error = error;
     wf_store_release(&pool->fibers, NULL);
     set_pool_state_locked(pool, WF_POOL_OFF);
+    bool is_again = error && pool->is_mortal && has_to_do(pool);
+    if (is_again)
+        wf_pool_alarm_set(pool, &pool->idle_alarm, wf_os_now() + START_AGAIN_NS);
     struct wf_waiter *told = wf_wait_take_all_locked(&pool->starters, 0, NULL);
     wf_lock_drop(&pool->lock);
     wf_wait_wake_chain(told);
+    if (is_again)
+        wf_pool_tell_error(pool, WEFT_SOURCE_THREAD, WEFT_NO_WORK, NULL, error);
 }
 
 /* Everything has started, and nothing runs yet. */

@@ -70,8 +70,12 @@ struct wf_task *wf_runner_take_owner(struct wf_worker *base) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     weft_pool *pool = base->engine->supply_owner;
     struct wf_shard *shard = wf_shard_of_owner(pool, base->processor);
-    if (WF_UNLIKELY(!shard))
-        return NULL; /* no memory for it; others may have theirs */
+    if (WF_UNLIKELY(!shard)) { /* no memory for it: as a helper would */
+        struct wf_task *any = wf_pool_next_any(pool);
+        if (any)
+            run_without_fiber(worker, any);
+        return NULL;
+    }
     struct wf_task *item = wf_shard_next_owner(pool, shard, base->processor);
     if (!item) {
         wf_runner_flush(worker, shard);
