@@ -113,7 +113,8 @@ WEFT_API int weft_parallel_for_each(weft_pool *pool, void *items, size_t size, s
 WEFT_API int weft_parallel_map(weft_pool *pool, const void *in, size_t in_size, void *out, size_t out_size,
                                size_t count, int (*fn)(const void *in, void *out, void *arg), void *arg);
 
-/* Calls all of them; with enough memory none has to end for another to begin, so that they may wait for each other. Each one's
+/* Calls all of them; with enough memory none has to end for another to begin, so that they may wait for each other (but in a work
+ * that is on its thread's own stack, or run by somebody who helps: there they are called one after another). Each one's
  * status is what it returned, -ECANCELED for one that was not begun, -EOWNERDEAD for one that has panicked. */
 WEFT_API int weft_parallel_invoke(weft_pool *pool, weft_branch *branches, size_t count);
 
@@ -131,8 +132,8 @@ typedef struct weft_reduction {
 } weft_reduction;
 
 /* Folds begin to end (left out) into *result, an accumulator of the caller. For an empty range that is the identity. After an
- * error, too, every accumulator has been combined, so that what they own is found in *result and can be freed; after -EINVAL and
- * errors of the submit it was not touched. Accumulators are aligned to 16 bytes. -EINVAL for a size of 0. */
+ * error, too, every accumulator has been combined, so that what they own is found in *result and can be freed; after -EINVAL
+ * it was not touched. Accumulators are aligned to 16 bytes. -EINVAL for a size of 0. */
 WEFT_API int weft_parallel_reduce(weft_pool *pool, int64_t begin, int64_t end, int64_t grain,
                                   const weft_reduction *reduction, void *result);
 

@@ -365,7 +365,7 @@ static void work_is_late(weft_pool *pool, struct wf_work *work, weft_work handle
         return;
     WF_POINT("clock.before_late");
     /* A work that fails is put into the queue again while it may be: then it is seized there after all. */
-    while (!wf_work_flag(work, handle, WF_BIT(WF_WORK_CLAIMED), WF_WORK_LATE)) {
+    while (!wf_work_flag(work, handle, WF_BIT(WF_WORK_CLAIMED), WF_WORK_LATE | WF_WORK_STOP | WF_WORK_SPECIAL)) {
         if (wf_work_seize(work, handle, WEFT_WORK_TIMED_OUT)) {
             wf_work_over_unrun(pool, work, -ETIMEDOUT);
             return;
@@ -374,7 +374,10 @@ static void work_is_late(weft_pool *pool, struct wf_work *work, weft_work handle
         if (!wf_work_is(word, handle) || wf_work_phase(word) == WF_WORK_DONE)
             return;
     }
-    wf_work_control(pool, action == WEFT_TIMEOUT_FORCE ? WEFT_FORCE_STOP : WEFT_STOP, handle);
+    if (action == WEFT_TIMEOUT_FORCE)
+        wf_work_control(pool, WEFT_FORCE_STOP, handle);
+    else
+        wf_pool_wake_pausers(pool);
 }
 
 int wf_clock_grace(weft_pool *pool, struct wf_terms *terms) {

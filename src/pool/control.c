@@ -136,7 +136,7 @@ static int pause_work(weft_pool *pool, struct wf_work *work, weft_work handle) {
     struct wf_terms *terms = wf_work_terms_locked(pool, work, handle, &error);
     uint64_t before = terms ? wf_work_flag(work, handle, alive_phases, WF_WORK_PAUSE) : 0;
     if (before && !(before & WF_WORK_PAUSE))
-        wf_clock_pause(pool, terms, true);
+        wf_group_pause_changed_locked(pool, terms);
     wf_lock_drop(&pool->lock);
     return terms ? (before ? 0 : -ESTALE) : error;
 }
@@ -147,7 +147,7 @@ static int resume_work(weft_pool *pool, struct wf_work *work, weft_work handle) 
     int error = !word ? -ESTALE : !(word & WF_WORK_PAUSE) ? -EALREADY : 0;
     if (!error) {
         clear_flags(work, WF_WORK_PAUSE);
-        wf_clock_pause(pool, wf_work_terms(work), false);
+        wf_group_pause_changed_locked(pool, wf_work_terms(work));
     }
     wf_lock_drop(&pool->lock);
     if (!error)
@@ -261,7 +261,7 @@ weft_pool *weft_work_pool(void) {
 
 unsigned weft_work_attempt(void) {
     const struct wf_runner *runner = wf_runner_self();
-    return runner && runner->work ? runner->work->attempts : 0;
+    return runner && runner->work ? wf_load_relaxed(&runner->work->attempts) : 0;
 }
 
 int weft_work_set_value(void *value) {

@@ -20,9 +20,8 @@
  * no memory: linear in the edges it finds. A path ends at ids that nobody has, for whoever takes one of them searches in turn.
  *
  * unmet counts edges, pending also the token of the submit or of the gate, so that a work cannot be ready before that is
- * through. Failing is at once, but for works at the gate: those are in its chain, and end when it opens. has_failed_before and
- * the word of such a work are a pair: whoever is second of the two, the one that fails it and the one that takes it out of the
- * gate, sees what the other did.
+ * through. Failing is at once, but for works whose token somebody still has (HELD and LISTED, which changes under the lock only):
+ * that one ends them when it drops it.
  *
  * Everything under pool->lock. Until leave, the lock keeps the record of every work with edges its own.
  */
@@ -234,20 +233,16 @@ static void give_up_locked(weft_pool *pool, struct wf_terms *terms, weft_work ca
     terms->unmet--;
     terms->pending--;
     drop_edges_locked(pool, terms);
-    uint64_t word = wf_load_relaxed(&work->word);
-    if (word & WF_WORK_UNCOUNTED) { /* at the gate */
-        fails_by(terms, cause);
-        word = wf_fetch_or_acq_rel(&work->word, UINT64_C(0)); /* pairs with the way out of the gate */
-        if (word & WF_WORK_UNCOUNTED)
-            return;
-    }
+    fails_by(terms, cause);
+    uint64_t word = wf_load_acquire(&work->word); /* pairs with its moves */
+    if (wf_work_phase(word) == WF_WORK_HELD && (word & WF_WORK_LISTED))
+        return; /* its submit, or the gate, has its token, and perhaps has it in a chain: that one ends it */
     weft_work handle = wf_work_handle(work, word);
     if (!wf_work_seize(work, handle, WEFT_WORK_FAILED))
         return;
     /* From here on it is not one that waits, though its end is told later: the pool is not at a loss. */
     if (wf_fetch_and_acq_rel(&work->word, ~WF_WORK_WAITING) & WF_WORK_WAITING)
         wf_store_seq_cst(&pool->held, wf_load_relaxed(&pool->held) - 1); /* pairs with wf_pool_count_out */
-    fails_by(terms, cause);
     wf_failure_note_locked(pool, handle, WEFT_WORK_FAILED);
     wf_chain_append(failed, &work->task);
 }

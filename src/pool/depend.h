@@ -79,8 +79,8 @@ int wf_depend_begin_locked(weft_pool *pool, struct wf_terms *terms, const weft_w
 /* Takes its edges out of everything: it is over, or was never submitted. */
 void wf_depend_leave_locked(weft_pool *pool, struct wf_terms *terms);
 /* It is over: works that come after it and now wait for nothing go to ready, still HELD, and LISTED so that the record stays
- * whatever happens to it; those that cannot come to run any more, seized, to failed. Linked by task.next, and so without those at
- * the gate (UNCOUNTED), which are in a chain already: they have has_failed_before, and end when it opens. */
+ * whatever happens to it; those that cannot come to run any more, seized, to failed. Linked by task.next, and so without those
+ * whose submit, or the gate, still has their token: these have has_failed_before, and are ended by whoever drops it. */
 void wf_depend_over_locked(weft_pool *pool, struct wf_terms *terms, weft_work handle, weft_work_status status,
                            struct wf_chain *ready, struct wf_chain *failed);
 /* That generation begins, or has begun: forgets ids that were over before it, unless keep_results. */

@@ -206,7 +206,7 @@ static WF_NOINLINE void join_slowly(struct wf_job *job, struct wf_shard *shard, 
     if (job->fiber != wf_fiber_self())
         wf_fatal("a job was joined by another fiber than the one that forked it");
     while (top && top != &job->task && is_later_of_same(job_of_task(top), job)) {
-        wf_job_run(wf_pool_of_worker(wf_worker_self()), top);
+        wf_job_run(top);
         shard = shard_here(); /* it may have come back elsewhere */
         top =
             shard == job->shard && wf_load_relaxed(&job->word) == WF_JOB_OPEN ? wf_deque_pop_owner(&shard->jobs) : NULL;
@@ -312,8 +312,8 @@ void wf_job_await(struct wf_job *job) {
     wf_wait_surely_locked(&self, &job->lock, &job->waiters, "job", false);
 }
 
-void wf_job_run(weft_pool *pool, struct wf_task *task) {
+void wf_job_run(struct wf_task *task) {
     struct wf_job *job = job_of_task(task);
-    job->panic = wf_job_call(pool, job);
+    job->panic = wf_job_call(job);
     job_over(job);
 }

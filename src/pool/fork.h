@@ -46,7 +46,7 @@ struct wf_job {
 _Static_assert(sizeof(struct wf_job) == sizeof(weft_job), "one layout");
 
 /* On a runner's fiber: a job that was taken or stolen from a shard. The job may be gone when this returns. */
-void wf_job_run(weft_pool *pool, struct wf_task *task);
+void wf_job_run(struct wf_task *task);
 
 /* A word to wait for that is no job in a queue: open, by whoever waits later; done, by one other, whose last touch that is. */
 void wf_job_open(struct wf_job *job);
@@ -58,7 +58,7 @@ bool wf_fork_is_wanted(void);
 
 /* pool/job.c: the call of a job's function by somebody who is not joining it. */
 /* Returns NULL, or the message of its panic, for wf_job_forget. */
-char *wf_job_call(weft_pool *pool, struct wf_job *job);
+char *wf_job_call(struct wf_job *job);
 void wf_job_forget(char *panic);
 /* After a panic was caught on the calling fiber: fatal when a job in one of the frames that it has left is still in the queue
  * of its processor. low is the lowest address of a frame that is still there. */

@@ -13,9 +13,9 @@
  * pool, who are told when nothing in the pool can go on, and at the end of a generation, which says nothing about works at the
  * gate: then it looks again.
  *
- * Pausing. A group has a flag, and a work waits at its pause point while any group above it has it; so works that come into the
- * group later wait, too. Works that are in it when it is paused are also paused themselves, so that their timeouts stand still.
- * When a flag goes, or a tie does, works at pause points look again.
+ * Pausing. A group has a flag, and a work is paused while it has its own or any group above it has it, so that works which come
+ * into the group later are, too, and those that leave it are not. Whenever a flag or a tie changes, the clock is told about the
+ * works below, and those at pause points look again.
  *
  * Everything under pool->lock. What is done to each work of a group is done without it, from a list of their names.
  */
@@ -42,6 +42,7 @@ struct weft_group {
     struct wf_list children; /* kinship.in_parent */
     struct wf_waiter *waiters;
     bool is_paused;
+    uint64_t number; /* constant, and nobody else's ever: another group may come to lie where one was */
     struct search_place places[2];
     weft_group *next_named; /* in its bucket */
     uint32_t bucket;        /* constant */
@@ -87,7 +88,9 @@ static void look_again_locked(weft_pool *pool, struct wf_waiter **told);
 static void join_chains(struct wf_waiter **told, struct wf_waiter *more);
 static void drop_and_wake(weft_pool *pool, struct wf_waiter *told);
 static bool contains_caller_locked(weft_group *group);
-static size_t list_works_locked(weft_group *top, weft_work *works, size_t size, bool only_free);
+static size_t list_works_locked(weft_group *top, weft_work *works, size_t size);
+static void pause_changed_below_locked(weft_group *top);
+static bool is_there_locked(weft_pool *pool, const weft_group *group, uint64_t number);
 
 int weft_group_new(weft_group **out, weft_pool *pool, const char *name) {
     if (!out || !pool)
@@ -110,6 +113,7 @@ int weft_group_new(weft_group **out, weft_pool *pool, const char *name) {
         return -EEXIST;
     }
     wf_list_append(&pool->groups, &group->node);
+    group->number = ++pool->marks;
     if (name) {
         group->bucket = name_bucket(pool, name);
         group->next_named = pool->named_groups[group->bucket];
@@ -153,10 +157,18 @@ void weft_group_free(weft_group *group) {
     struct wf_waiter *told = NULL;
     wf_lock_take(&pool->lock);
     join_chains(&told, wf_wait_take_all_locked(&group->waiters, -ESTALE, NULL));
-    while (!wf_list_is_empty(&group->members))
-        membership_end(WF_CONTAINER(group->members.next, struct membership, in_group));
-    while (!wf_list_is_empty(&group->children))
-        kinship_end(WF_CONTAINER(group->children.next, struct kinship, in_parent));
+    while (!wf_list_is_empty(&group->members)) {
+        struct membership *membership = WF_CONTAINER(group->members.next, struct membership, in_group);
+        struct wf_terms *terms = membership->terms;
+        membership_end(membership);
+        wf_group_pause_changed_locked(pool, terms);
+    }
+    while (!wf_list_is_empty(&group->children)) {
+        struct kinship *kinship = WF_CONTAINER(group->children.next, struct kinship, in_parent);
+        weft_group *child = kinship->child;
+        kinship_end(kinship);
+        pause_changed_below_locked(child);
+    }
     settle_locked(group, &told); /* what it was below of may be empty now */
     look_again_locked(pool, &told);
     group_free_locked(group);
@@ -211,6 +223,7 @@ int wf_group_enter_locked(weft_pool *pool, weft_group *group, struct wf_terms *t
     membership->terms = terms;
     wf_list_append(&group->members, &membership->in_group);
     wf_list_append(&terms->memberships, &membership->in_work);
+    wf_group_pause_changed_locked(pool, terms);
     return 0;
 }
 
@@ -268,6 +281,7 @@ int weft_group_remove(weft_group *group, weft_work work) {
         error = membership ? 0 : -ENOENT;
         if (membership) {
             membership_end(membership);
+            wf_group_pause_changed_locked(pool, terms);
             settle_locked(group, &told);
             look_again_locked(pool, &told);
         }
@@ -297,6 +311,7 @@ int weft_group_join(weft_group *parent, weft_group *child) {
         kinship->child = child;
         wf_list_append(&parent->children, &kinship->in_parent);
         wf_list_append(&child->parents, &kinship->in_child);
+        pause_changed_below_locked(child);
     }
     wf_lock_drop(&parent->pool->lock);
     if (error)
@@ -324,6 +339,7 @@ int weft_group_part(weft_group *parent, weft_group *child) {
     struct kinship *kinship = find_kinship(parent, child);
     if (kinship) {
         kinship_end(kinship);
+        pause_changed_below_locked(child);
         settle_locked(parent, &told);
         look_again_locked(pool, &told);
     }
@@ -408,9 +424,14 @@ int weft_group_wait(weft_group *group, weft_time deadline) {
     if (!group)
         return -EINVAL;
     weft_pool *pool = group->pool;
+    uint64_t number = group->number;
     int error = wf_wait_enter(deadline);
     while (!error) {
         wf_lock_take(&pool->lock);
+        if (!is_there_locked(pool, group, number)) { /* freed since a generation ended, or a moment ago */
+            wf_lock_drop(&pool->lock);
+            return -ESTALE;
+        }
         if (is_empty_locked(group)) {
             wf_lock_drop(&pool->lock);
             break;
@@ -436,6 +457,13 @@ int weft_group_wait(weft_group *group, weft_time deadline) {
     if (!error)
         wf_context_acquire(pool);
     return error;
+}
+
+static bool is_there_locked(weft_pool *pool, const weft_group *group, uint64_t number) {
+    for (struct wf_list *node = pool->groups.next; node != &pool->groups; node = node->next)
+        if (WF_CONTAINER(node, weft_group, node) == group)
+            return group->number == number;
+    return false;
 }
 
 /* Whether a work that the caller runs is in it or below it, and would wait for itself. */
@@ -469,6 +497,20 @@ bool wf_group_is_paused_locked(const struct wf_terms *terms) {
     return false;
 }
 
+/* Its own flag, a tie, or a flag of a group above it has changed. A work that is over does not mind. */
+void wf_group_pause_changed_locked(weft_pool *pool, struct wf_terms *terms) {
+    uint64_t word = wf_load_acquire(&terms->work->word); /* pairs with whoever sets the flag */
+    wf_clock_pause(pool, terms, (word & WF_WORK_PAUSE) || wf_group_is_paused_locked(terms));
+}
+
+static void pause_changed_below_locked(weft_group *top) {
+    struct group_search search = search_begin_locked(top->pool, SEARCH_DOWN);
+    search_add(&search, top);
+    for (weft_group *group; (group = search_next(&search));)
+        for (struct wf_list *node = group->members.next; node != &group->members; node = node->next)
+            wf_group_pause_changed_locked(top->pool, WF_CONTAINER(node, struct membership, in_group)->terms);
+}
+
 int weft_group_control(weft_group *group, weft_control what) {
     if (!group || (unsigned)what > WEFT_RESUME)
         return -EINVAL;
@@ -476,17 +518,18 @@ int weft_group_control(weft_group *group, weft_control what) {
     struct wf_waiter *told = NULL;
     weft_work *works = NULL;
     wf_lock_take(&pool->lock);
-    size_t room = list_works_locked(group, NULL, 0, false);
+    size_t room = what == WEFT_PAUSE ? 0 : list_works_locked(group, NULL, 0);
     if (room > 0 && !(works = wf_wait_alloc(room * sizeof *works))) {
         wf_lock_drop(&pool->lock);
         return -ENOMEM;
     }
     bool was_paused = group->is_paused;
-    if (what == WEFT_PAUSE || what == WEFT_RESUME)
+    if (what == WEFT_PAUSE || what == WEFT_RESUME) {
         group->is_paused = what == WEFT_PAUSE;
-    if (what == WEFT_RESUME)
+        pause_changed_below_locked(group);
         look_again_locked(pool, &told);
-    size_t count = list_works_locked(group, works, room, what == WEFT_RESUME);
+    }
+    size_t count = works ? list_works_locked(group, works, room) : 0;
     drop_and_wake(pool, told);
     int failed = 0;
     for (size_t i = 0; works && i < count; i++) {
@@ -504,13 +547,13 @@ size_t weft_group_works(weft_group *group, weft_work *works, size_t size) {
     if (!group)
         return 0;
     wf_lock_take(&group->pool->lock);
-    size_t count = list_works_locked(group, works, size, false);
+    size_t count = list_works_locked(group, works, size);
     wf_lock_drop(&group->pool->lock);
     return count;
 }
 
-/* Each once. only_free: without those that another group still pauses. */
-static size_t list_works_locked(weft_group *top, weft_work *works, size_t size, bool only_free) {
+/* Each once. */
+static size_t list_works_locked(weft_group *top, weft_work *works, size_t size) {
     size_t count = 0;
     struct group_search search = search_begin_locked(top->pool, SEARCH_DOWN);
     search_add(&search, top);
@@ -522,8 +565,6 @@ static size_t list_works_locked(weft_group *top, weft_work *works, size_t size, 
             if (terms->mark == search.mark || is_over)
                 continue;
             terms->mark = search.mark;
-            if (only_free && wf_group_is_paused_locked(terms))
-                continue;
             if (works && count < size)
                 works[count] = wf_work_handle(terms->work, word);
             count++;

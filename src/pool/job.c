@@ -22,13 +22,14 @@ static char *call_guarded_job(struct wf_job *job);
 static void call_without_exit(void *opaque);
 static void call_function(void *opaque);
 
-char *wf_job_call(weft_pool *pool, struct wf_job *job) {
+char *wf_job_call(struct wf_job *job) {
     struct wf_fiber *fiber = wf_fiber_self();
     struct wf_stack *stack = wf_fiber_stack(fiber);
     if (!job->work || wf_work_of_fiber(fiber) == job->work)
         return call_guarded_job(job);
-    struct wf_runner runner = {.pool = pool, .work = job->work, .fiber = fiber, .outer = stack->work};
-    struct wf_cancel *cancel = &job->work->runner->cancel;
+    struct wf_runner *own = job->work->runner; /* which may be somebody of another pool who runs it */
+    struct wf_runner runner = {.pool = own->pool, .work = job->work, .fiber = fiber, .outer = stack->work};
+    struct wf_cancel *cancel = &own->cancel;
     struct wf_member member;
     stack->work = &runner;
     wf_cancel_enter(cancel, &member);

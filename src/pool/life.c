@@ -306,16 +306,24 @@ static bool has_to_do(const weft_pool *pool) {
     return wf_pool_outstanding(wf_load_seq_cst(&pool->word)) > 0;
 }
 
+/* Besides the keeper: those that works have spawned, a runner that is about to end, a work that was given up. More can come only
+ * from works and from fibers. */
+static bool has_fibers(weft_pool *pool) {
+    return wf_fibers_alive(wf_load_relaxed(&pool->fibers)) > 1;
+}
+
 /* On the clock's thread: the pool has been idle for long enough, or a start has failed. */
 static void ring_idle(weft_pool *pool, struct wf_pool_alarm *alarm) {
-    (void)alarm;
     int error = 0;
     struct wf_waiter *told = NULL;
     wf_lock_take(&pool->lock);
     if (wf_load_relaxed(&pool->state) == WF_POOL_OFF && has_to_do(pool)) {
         error = wf_pool_start_again_locked(pool);
     } else if (wf_load_relaxed(&pool->state) == WF_POOL_ON && pool->options.min_threads == 0 && !has_to_do(pool) &&
-               wf_load_acquire(&pool->inside) == 0) { /* the last of those inside comes back here */
+               has_fibers(pool)) {
+        int64_t keep_alive = pool->options.keep_alive;
+        wf_pool_alarm_set(pool, alarm, wf_time_add(wf_os_now(), keep_alive > 0 ? keep_alive : START_AGAIN_NS));
+    } else if (wf_load_relaxed(&pool->state) == WF_POOL_ON && pool->options.min_threads == 0 && !has_to_do(pool)) {
         told = end_locked(pool);
         WF_POINT("pool.ending");
         if (has_to_do(pool)) /* somebody has counted a work, and may have seen us ON */

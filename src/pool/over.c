@@ -221,13 +221,16 @@ void wf_work_abandon(weft_pool *pool, struct wf_work *work, weft_work handle) {
 
 void wf_work_result(const struct wf_work *work, uint64_t word, weft_result *out) {
     const struct wf_terms *terms = wf_work_terms(work);
+    unsigned attempts = wf_load_relaxed(&work->attempts);
+    if (attempts == 0 && (word & WF_WORK_INSIDE))
+        attempts = 1; /* given up in its first step */
     *out = (weft_result){
         .work = wf_work_handle(work, word),
         .status = wf_work_status(word),
         .error = work->error,
         .code = work->code,
         .value = word & WF_WORK_INSIDE ? NULL : work->value, /* else the function may still set it */
-        .attempts = work->attempts,
+        .attempts = attempts,
         .submitted = work->submitted_at,
         .started = work->started_at,
     };

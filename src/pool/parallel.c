@@ -230,8 +230,9 @@ int weft_parallel_reduce(weft_pool *pool, int64_t begin, int64_t end, int64_t gr
                         .begin = begin,
                         .reduction = reduction,
                         .out = result};
-    if (loop.count == 0 && wf_form_pool(pool))
-        accumulator_begin(reduction, result);
+    if (!wf_form_pool(pool))
+        return -EINVAL;
+    accumulator_begin(reduction, result); /* here, since the loop may never begin */
     return loop_start(pool, &loop);
 }
 
@@ -253,13 +254,15 @@ static void accumulator_begin(const weft_reduction *reduction, void *accumulator
 
 weft_pool *wf_form_pool(weft_pool *pool) {
     if (!pool)
-        pool = wf_pool_of_worker(wf_worker_self());
-    return pool ? pool : weft_work_pool();
+        pool = weft_work_pool(); /* also of a work that somebody else runs */
+    return pool ? pool : wf_pool_of_worker(wf_worker_self());
 }
 
 int wf_form_run(weft_pool *pool, int (*run)(void *arg), void *arg) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    if (wf_form_pool(NULL) == pool)
+    bool has_own_thread =
+        wf_pool_of_worker(worker) == pool && !worker->base.processor; /* where nothing can be forked */
+    if (wf_form_pool(NULL) == pool && !has_own_thread)
         return run(arg);
     if (worker && worker->fibers->abandons)
         return -EPERM; /* its stack may go while it waits, and what is done is there */
@@ -267,6 +270,7 @@ int wf_form_run(weft_pool *pool, int (*run)(void *arg), void *arg) {
     weft_work_options options = {.callback = root_over, .callback_arg = &root};
     weft_work work;
     wf_job_open(&root.over);
+    wf_context_release(&root);
     int error = weft_pool_submit_with(pool, &work, &options, root_main, &root);
     if (error)
         return error;
@@ -279,6 +283,7 @@ int wf_form_run(weft_pool *pool, int (*run)(void *arg), void *arg) {
 
 static int root_main(void *opaque) {
     struct form_root *root __attribute__((cleanup(root_left))) = opaque;
+    wf_context_acquire(root);
     root->outcome = -EOWNERDEAD; /* should it panic */
     root->outcome = root->run(root->arg);
     return root->outcome;
@@ -338,8 +343,6 @@ static int loop_run(void *opaque) {
     struct loop *loop = opaque;
     struct pace pace = {.grain = loop->grain ? loop->grain : 1, .is_given = loop->grain > 0};
     wf_form_tie(&loop->ties);
-    if (loop->reduction)
-        accumulator_begin(loop->reduction, loop->out);
     loop_walk(loop, 0, loop->count, &pace, loop->reduction ? loop->out : NULL);
     return wf_load_relaxed(&loop->error);
 }

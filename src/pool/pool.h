@@ -76,7 +76,7 @@ struct wf_work {
     struct wf_runner
         *runner;       /* whoever takes it out of the queue, before the claim; read under lock once FORCE is set */
     uint32_t index;    /* constant */
-    unsigned attempts; /* whoever runs it */
+    _Atomic unsigned attempts; /* whoever runs it writes */
     void *value;       /* whoever runs it, with SPECIAL set */
     struct wf_waiter *waiters; /* under lock */
     struct wf_lock lock;
@@ -498,6 +498,8 @@ int wf_group_enter_locked(weft_pool *pool, weft_group *group, struct wf_terms *t
 /* The work is over: leaves all its groups; the waiters to be woken are added to *told. */
 void wf_group_leave_locked(weft_pool *pool, struct wf_terms *terms, struct wf_waiter **told);
 bool wf_group_is_paused_locked(const struct wf_terms *terms);
+/* Whether a work is paused, by itself or by a group, may have changed: its timeout stands still meanwhile. */
+void wf_group_pause_changed_locked(weft_pool *pool, struct wf_terms *terms);
 void wf_groups_term(weft_pool *pool);
 
 /* clock.c. All zero is an alarm that is not set. */

@@ -309,7 +309,7 @@ static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard
     if (shard->free_count >= FREE_KEPT)
         give_back_free_locked(queue, shard);
     struct wf_work *work = wf_queue_pop_locked(pool);
-    if (work && queue->plain.count > 4 * threads)
+    if (work && queue->plain.count > threads)
         fill_ring_locked(pool, shard, threads);
     if (work && WF_UNLIKELY(queue->room_waiters))
         told = wf_wait_take_first_locked(&queue->room_waiters);
@@ -334,7 +334,7 @@ static void fill_ring_locked(weft_pool *pool, struct wf_shard *shard, uint32_t t
     uint64_t length = wf_load_relaxed(&queue->length);
     if (pool->options.discipline == WEFT_POOL_LIFO || pool->options.max_queued || length != queue->plain.count)
         return;
-    size_t share = queue->plain.count / (4 * threads);
+    size_t share = queue->plain.count / (threads + 1);
     size_t taken = 0;
     for (; taken < (share < BATCH_MAX ? share : BATCH_MAX); taken++) {
         if (!wf_ring_push_owner(&shard->ring, queue->plain.first))

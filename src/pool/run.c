@@ -167,7 +167,7 @@ int wf_runner_start_long(weft_pool *pool, struct wf_work *work) {
 /* On a fiber, but there is no memory for a runner. */
 static void run_without_runner(weft_pool *pool, struct wf_task *item) {
     if (wf_load_relaxed(&item->state) == WF_ITEM_JOB)
-        wf_job_run(pool, item);
+        wf_job_run(item);
     else if (wf_work_claim(pool, wf_work_of(item), NULL))
         wf_work_run_here(pool, wf_work_of(item));
     struct wf_shard *shard = wf_shard_self(pool);
@@ -252,7 +252,7 @@ static void runner_dropped(struct wf_leaver *leaver) {
 /* False: the fiber is to end, with the work or without. */
 static bool run_item(struct wf_runner *runner, struct wf_task *item) {
     if (wf_load_relaxed(&item->state) == WF_ITEM_JOB) {
-        wf_job_run(runner->pool, item);
+        wf_job_run(item);
         return is_clean(wf_fiber_stack(runner->fiber), runner);
     }
     struct wf_work *work = wf_work_of(item);
@@ -307,12 +307,13 @@ static bool run_work(struct wf_runner *runner, struct wf_work *work) {
 }
 
 static void work_starts(struct wf_runner *runner, struct wf_work *work) {
-    work->attempts++;
+    unsigned attempts = wf_load_relaxed(&work->attempts) + 1;
+    wf_store_relaxed(&work->attempts, attempts);
     uint64_t word = wf_load_relaxed(&work->word);
     if (WF_LIKELY(!(word & WF_WORK_SPECIAL)))
         return;
     weft_pool *pool = runner->pool;
-    if (work->attempts == 1) {
+    if (attempts == 1) {
         if (pool->options.measure)
             work->started_at = wf_os_now();
         wf_clock_started(pool, work);

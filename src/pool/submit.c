@@ -216,7 +216,7 @@ static inline uint64_t fill_plain(weft_pool *pool, struct wf_work *work, weft_wo
     work->fn = fn;
     work->arg = arg;
     work->runner = NULL;
-    work->attempts = 0;
+    wf_store_relaxed(&work->attempts, 0);
     note_generation(pool, work);
     if (WF_UNLIKELY(pool->options.measure))
         work->submitted_at = wf_os_now();
@@ -290,7 +290,6 @@ static int submit_terms(const struct order *order, struct wf_terms *terms, enum 
 
 /* Everything is arranged; the submitter has the token, which keeps the record. */
 static void send_off_work(weft_pool *pool, struct wf_work *work, weft_work handle, enum wf_room room) {
-    struct wf_terms *terms = wf_work_terms(work);
     int error = 0;
     WF_POINT("pool.before_token");
     if (room == WF_ROOM_DISCARD) {
@@ -298,9 +297,6 @@ static void send_off_work(weft_pool *pool, struct wf_work *work, weft_work handl
             wf_pool_tell_discarded(pool, handle);
             wf_work_over_unrun(pool, work, -ECANCELED);
         }
-    } else if (terms->has_failed_before) {
-        if (wf_work_seize(work, handle, WEFT_WORK_FAILED))
-            wf_work_over_unrun(pool, work, -ENOENT);
     } else if ((error = wf_clock_submitted(pool, work, handle)) != 0) {
         if (wf_work_seize(work, handle, WEFT_WORK_FAILED)) /* it was accepted, and ends with the error */
             wf_work_over_unrun(pool, work, error);
@@ -382,7 +378,7 @@ static struct wf_work *make_work_locked(const struct order *order, struct wf_ter
     work->arg = order->arg;
     work->runner = NULL;
     work->priority = order->options->priority;
-    work->attempts = 0;
+    wf_store_relaxed(&work->attempts, 0);
     if (pool->options.measure)
         work->submitted_at = wf_os_now();
     terms->work = work;
@@ -427,6 +423,13 @@ static void drop_token(weft_pool *pool, struct wf_work *work) {
     wf_lock_take(&pool->lock);
     bool is_free = --terms->pending == 0;
     uint64_t word = wf_load_acquire(&work->word); /* pairs with its moves */
+    if (terms->has_failed_before) {
+        wf_lock_drop(&pool->lock);
+        if (wf_work_seize(work, wf_work_handle(work, word), WEFT_WORK_FAILED))
+            wf_work_over_unrun(pool, work, -ENOENT);
+        wf_work_let_go(pool, work, WF_WORK_LISTED);
+        return;
+    }
     while (!is_free && wf_work_phase(word) == WF_WORK_HELD) {
         if (wf_cas_acq_rel(&work->word, &word, (word & ~WF_WORK_LISTED) | WF_WORK_WAITING)) {
             wf_store_seq_cst(&pool->held, wf_load_relaxed(&pool->held) + 1);
