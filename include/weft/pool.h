@@ -27,8 +27,8 @@
  * with one WEFT_POOL_STARTED and one WEFT_POOL_IDLED.
  *
  * Functions of the program that the pool calls (callbacks, handlers, predicates) run on whichever thread or fiber brought the
- * thing about. They may call the pool, but not wait for the work they are told about, and a negative value or a panic of
- * theirs is reported as WEFT_POOL_ERROR and changes nothing else.
+ * thing about. They may call the pool, but not wait for the work they are told about nor, told of a beginning or an end, for the
+ * pool, and a negative value or a panic of theirs is reported as WEFT_POOL_ERROR and changes nothing else.
  */
 #ifndef WEFT_POOL_H
 #define WEFT_POOL_H

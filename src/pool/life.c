@@ -265,6 +265,8 @@ static void supply_leaves(struct wf_processor *processor) {
     struct wf_shard *shard = wf_load_relaxed(&pool->shards[processor->index]);
     if (shard)
         wf_shard_hand_in_owner(pool, shard);
+    wf_fence_seq_cst(); /* pairs with wf_pool_notify: a submit may have taken this one for a thread that is there */
+    wf_pool_notify_engine(pool, processor->engine);
 }
 
 /* ---- Mortal pools ---- */
@@ -378,6 +380,8 @@ int weft_pool_set_threads(weft_pool *pool, unsigned min_threads, unsigned thread
             uint32_t least = wanted_now(pool);
             wf_store_relaxed(&engine->resident, least - 1);
             error = wf_engine_resize_any(engine, now < least ? least : now > threads ? threads : now);
+            if (pool->options.elastic)
+                wf_pool_notify_engine(pool, engine); /* it may grow; each one that comes asks for the next */
         }
     }
     wf_lock_drop(&pool->lock);

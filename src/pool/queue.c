@@ -480,22 +480,19 @@ void wf_shards_flush_any(weft_pool *pool) {
     }
 }
 
-/* The processor goes out of service. Jobs stay: whoever joins them comes, or others steal them. */
+/* The processor goes out of service. Jobs stay: whoever joins them comes, or others steal them. The caller notifies. */
 void wf_shard_hand_in_owner(weft_pool *pool, struct wf_shard *shard) {
     struct wf_task *task;
-    bool has_any = !wf_deque_is_empty_any(&shard->jobs);
     wf_lock_take(&pool->queue.lock);
     if (shard->free_count > 0)
         give_back_free_locked(&pool->queue, shard);
     while ((task = wf_deque_pop_owner(&shard->works)) || (task = wf_ring_pop_owner(&shard->ring))) {
         if (wf_queue_push_locked(pool, wf_work_of(task)) != 0) /* priority 0: a place is there */
             wf_fatal("a work without a priority found no place in the queue");
-        has_any = true;
     }
+    shard->batched = 0;
     wf_lock_drop(&pool->queue.lock);
     wf_runner_flush(wf_worker_self(), shard);
-    if (has_any)
-        wf_engine_notify_any(&wf_load_relaxed(&pool->fibers)->engine);
 }
 
 void wf_shards_term(weft_pool *pool) {

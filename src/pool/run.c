@@ -49,6 +49,7 @@ static void runner_free(struct wf_runner *runner);
 static bool run_item(struct wf_runner *runner, struct wf_task *item);
 static bool run_work(struct wf_runner *runner, struct wf_work *work);
 static void work_starts(struct wf_runner *runner, struct wf_work *work);
+static void count_long(const struct wf_runner *runner, bool is_more);
 static bool is_clean(const struct wf_stack *stack, const struct wf_runner *runner);
 static bool may_go_on(const struct wf_runner *runner);
 static void runner_left(struct wf_leaver *leaver);
@@ -150,7 +151,6 @@ static void *runner_long(void *opaque) {
         run_without_runner(pool, &work->task);
         return NULL;
     }
-    wf_fetch_add_relaxed(&pool->long_running, 1);
     runner->is_long = true;
     run_item(runner, &work->task);
     if (!runner->work && is_clean(wf_fiber_stack(runner->fiber), runner))
@@ -211,8 +211,6 @@ static void runner_free(struct wf_runner *runner) {
     weft_pool *pool = runner->pool;
     wf_cancel_leave(&runner->member);
     wf_fiber_stack(runner->fiber)->work = NULL;
-    if (runner->is_long)
-        wf_fetch_sub_relaxed(&pool->long_running, 1);
     struct wf_shard *shard = wf_shard_self(pool);
     if (shard)
         wf_shard_flush_any(pool, shard); /* the worker may now be busy with others for long */
@@ -238,6 +236,7 @@ static void runner_left(struct wf_leaver *leaver) {
     int code = runner->is_inside ? 0 : runner->code; /* inside: weft_exit, unless it was a panic */
     runner->is_inside = false;
     runner->work = NULL;
+    count_long(runner, false);
     if (wf_work_over_run(pool, wf_shard_self(pool), work, code, by_panic))
         wf_work_requeue(pool, work);
     runner_free(runner);
@@ -282,6 +281,7 @@ static bool run_work(struct wf_runner *runner, struct wf_work *work) {
     weft_pool *pool = runner->pool;
     runner->work = work;
     do {
+        count_long(runner, true);
         work_starts(runner, work);
         const struct wf_terms *terms = wf_work_terms(work);
         bool has_panicked = false;
@@ -294,6 +294,7 @@ static bool run_work(struct wf_runner *runner, struct wf_work *work) {
         if (WF_UNLIKELY(!is_clean(stack, runner)))
             return false;
         runner->work = NULL;
+        count_long(runner, false);
         struct wf_shard *shard = wf_shard_self(pool);
         if (WF_LIKELY(runner->code >= 0 && !has_panicked) && WF_LIKELY(wf_work_over_quietly(pool, shard, work)))
             return true;
@@ -304,6 +305,12 @@ static bool run_work(struct wf_runner *runner, struct wf_work *work) {
     runner->work = NULL;
     wf_work_requeue(pool, work);
     return false;
+}
+
+/* Works that have a thread of their own: not any more when they are over. */
+static inline void count_long(const struct wf_runner *runner, bool is_more) {
+    if (WF_UNLIKELY(runner->is_long))
+        wf_fetch_add_relaxed(&runner->pool->long_running, is_more ? 1u : UINT32_MAX);
 }
 
 static void work_starts(struct wf_runner *runner, struct wf_work *work) {

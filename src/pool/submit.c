@@ -129,13 +129,22 @@ static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *
         wf_lock_drop(&pool->queue.lock);
         return NOT_THIS_WAY;
     }
+    if (WF_UNLIKELY(
+            is_first)) { /* functions of the program may be told of it, before the work is announced and without locks */
+        wf_lock_drop(&pool->queue.lock);
+        wf_pool_begin(pool);
+        wf_lock_take(&pool->queue.lock);
+        if (wf_load_relaxed(&pool->gate) || (wf_load_relaxed(&pool->word) & WF_POOL_STOPPING)) {
+            wf_lock_drop(&pool->queue.lock);
+            wf_pool_count_out(pool, (uint32_t)count);
+            return NOT_THIS_WAY;
+        }
+    }
     bool was_empty = wf_load_relaxed(&pool->queue.length) == 0;
     for (; added < count && !error; added += !error)
         error = add_plain_locked(pool, out ? out + added : NULL, fn, args[added]);
     wf_count_owner(&pool->queue.submitted, added);
     wf_lock_drop(&pool->queue.lock);
-    if (is_first)
-        wf_pool_begin(pool);
     if (WF_UNLIKELY(added < count))
         wf_pool_count_out(pool, (uint32_t)(count - added));
     if (added > 0 && was_empty)
@@ -266,13 +275,14 @@ static int submit_terms(const struct order *order, struct wf_terms *terms, enum 
         return error;
     }
     weft_work handle = wf_work_handle(work, wf_load_relaxed(&work->word));
-    if (wf_pool_is_suspended(pool) || !wf_pool_count_in(pool, 1, &is_first)) {
-        is_gated = true;
-        wf_chain_append(&pool->gated, &work->task);
-    } else {
+    is_gated = wf_pool_is_suspended(pool) || !wf_pool_count_in(pool, 1, &is_first);
+    if (!is_gated)
         note_generation(pool, work);
-        wf_fetch_and_acq_rel(&work->word, ~WF_WORK_UNCOUNTED);
-    }
+    uint64_t word = wf_work_with_phase(wf_load_relaxed(&work->word), WF_WORK_HELD) | WF_WORK_SPECIAL | WF_WORK_LISTED;
+    word |= pool->special | (is_gated ? WF_WORK_UNCOUNTED : 0);
+    wf_store_release(&work->word, word); /* from here on anybody may end it; LISTED is the token */
+    if (is_gated)
+        wf_chain_append(&pool->gated, &work->task);
     *out = handle;
     if (order->options->promise)
         *order->options->promise = weft_promise_ref(terms->promise);
@@ -283,8 +293,13 @@ static int submit_terms(const struct order *order, struct wf_terms *terms, enum 
     wf_fetch_add_relaxed(&pool->counts.submitted, 1);
     if (is_first)
         wf_pool_begin(pool);
-    if (!is_gated)
+    if (!is_gated) {
         send_off_work(pool, work, handle, room);
+        return 0;
+    }
+    error = wf_clock_submitted(pool, work, handle); /* by its handle: the gate may have opened, and the work be over */
+    if (error && wf_work_seize(work, handle, WEFT_WORK_FAILED))
+        wf_work_over_unrun(pool, work, error);
     return 0;
 }
 
@@ -309,10 +324,10 @@ static void send_off_work(weft_pool *pool, struct wf_work *work, weft_work handl
 
 /* There was no room in the queue: as if it had been queued and taken at once. */
 static void run_by_caller(weft_pool *pool, struct wf_work *work) {
-    if (move_to_queued(work) && wf_work_claim(pool, work, NULL))
-        wf_work_run_here(pool, work);
-    else if (wf_work_phase(wf_load_acquire(&work->word)) == WF_WORK_DONE)
+    if (!move_to_queued(work))
         wf_work_let_go(pool, work, WF_WORK_LISTED);
+    else if (wf_work_claim(pool, work, NULL))
+        wf_work_run_here(pool, work);
 }
 
 /* HELD to QUEUED. False: somebody has ended it. */
@@ -364,7 +379,7 @@ void wf_terms_free(struct wf_terms *terms) {
     wf_os_free(terms);
 }
 
-/* HELD, UNCOUNTED, and LISTED: the token. */
+/* Still FREE: nobody sees it before everything is arranged. */
 static struct wf_work *make_work_locked(const struct order *order, struct wf_terms *terms, int *error) {
     weft_pool *pool = order->pool;
     wf_lock_take(&pool->queue.lock);
@@ -383,16 +398,14 @@ static struct wf_work *make_work_locked(const struct order *order, struct wf_ter
         work->submitted_at = wf_os_now();
     terms->work = work;
     wf_store_release(&work->terms, terms); /* pairs with wf_work_terms */
-    uint64_t word = wf_work_with_phase(wf_load_relaxed(&work->word), WF_WORK_HELD);
-    wf_store_release(&work->word, word | WF_WORK_SPECIAL | WF_WORK_UNCOUNTED | WF_WORK_LISTED | pool->special);
     return work;
 }
 
 /* Its submit is refused, and nobody has seen it. The terms are the caller's again. */
 void wf_work_unmake_locked(weft_pool *pool, struct wf_work *work) {
-    uint64_t word = wf_load_relaxed(&work->word);
     wf_store_release(&work->terms, NULL);
-    wf_store_release(&work->word, (word & ~(uint64_t)UINT32_MAX) | WF_WORK_FREE);
+    work->priority = 0;
+    work->submitted_at = 0;
     wf_work_put_free(pool, NULL, work);
 }
 
