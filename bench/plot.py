@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 WIDTH, LABELS, NUMBERS = 900, 190, 150
 TOP, LINE, BOTTOM = 78, 24, 34
 MARGIN = 14
+SYSTEMS = ("weft", "fiber", "tbb")
 
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
@@ -21,6 +22,7 @@ STYLE = """
   .stem { stroke: #0969da; stroke-width: 3; opacity: .35 }
   .weft { fill: #0969da }
   .fiber { fill: #bc4c00 }
+  .tbb { fill: #8250df }
   .bar { stroke: #1a7f37; stroke-width: 2.5 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 }
@@ -32,13 +34,14 @@ STYLE = """
     .stem { stroke: #58a6ff }
     .weft { fill: #58a6ff }
     .fiber { fill: #f0883e }
+    .tbb { fill: #a371f7 }
     .bar { stroke: #3fb950 }
   }
 """
 
 
 def write(path, rows):
-    """rows: [(name, {"weft": ratio or None, "fiber": ratio or None}, ratio of the bar or None)]."""
+    """rows: [(name, {each of SYSTEMS: ratio or None}, ratio of the bar or None)]. No row has both peers."""
     low, high = decades(rows)
     height = TOP + LINE * len(rows) + BOTTOM
 
@@ -47,7 +50,8 @@ def write(path, rows):
         return LABELS + (WIDTH - LABELS - NUMBERS) * (inside - low) / (high - low)
 
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-             f'viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Cost of weft and Boost.Fiber as multiples of Go">',
+             f'viewBox="0 0 {WIDTH} {height}" role="img" '
+             'aria-label="Cost of weft, Boost.Fiber and oneTBB as multiples of Go">',
              f"<style>{STYLE}</style>", f'<rect class="paper" width="{WIDTH}" height="{height}" rx="6"/>']
     parts += stripes(rows)
     parts += axis(range(low, high + 1), x, height)
@@ -86,23 +90,27 @@ def axis(powers, x, height):
 def legend():
     y = 28
     return [f'<text class="title" x="{MARGIN}" y="{y}">Cost as a multiple of Go: left is better</text>',
-            weft_mark(WIDTH - 330, y - 5), f'<text x="{WIDTH - 320}" y="{y}">weft</text>',
-            fiber_mark(WIDTH - 265, y - 5), f'<text x="{WIDTH - 255}" y="{y}">Boost.Fiber</text>',
+            weft_mark(WIDTH - 410, y - 5), f'<text x="{WIDTH - 400}" y="{y}">weft</text>',
+            fiber_mark(WIDTH - 350, y - 5), f'<text x="{WIDTH - 340}" y="{y}">Boost.Fiber</text>',
+            tbb_mark(WIDTH - 250, y - 5), f'<text x="{WIDTH - 240}" y="{y}">oneTBB</text>',
             bar_mark(WIDTH - 160, y - 5), f'<text x="{WIDTH - 150}" y="{y}">bar for weft</text>']
 
 
 def one_row(y, x, name, ratios, bar):
     parts = [f'<text x="{LABELS - 16}" y="{y + 4}" text-anchor="end">{escape(name)}</text>']
-    weft, fiber = ratios.get("weft"), ratios.get("fiber")
+    weft, fiber, tbb = (ratios.get(system) for system in SYSTEMS)
     if weft is not None:
         parts.append(f'<line class="stem" x1="{x(1):.1f}" y1="{y}" x2="{x(weft):.1f}" y2="{y}"/>')
     if fiber is not None:
         parts.append(fiber_mark(x(fiber), y))
+    if tbb is not None:
+        parts.append(tbb_mark(x(tbb), y))
     if bar is not None:
         parts.append(bar_mark(x(bar), y))
     if weft is not None:
         parts.append(weft_mark(x(weft), y))
-    for at, value, kind in ((WIDTH - MARGIN - 62, weft, "weft"), (WIDTH - MARGIN, fiber, "fiber")):
+    peer_at = WIDTH - MARGIN
+    for at, value, kind in ((peer_at - 62, weft, "weft"), (peer_at, fiber, "fiber"), (peer_at, tbb, "tbb")):
         if value is not None:
             parts.append(f'<text style="font-variant-numeric: tabular-nums" class="{kind}" x="{at}" y="{y + 4}" '
                          f'text-anchor="end">{short(value)}×</text>')
@@ -121,6 +129,10 @@ def weft_mark(x, y):
 
 def fiber_mark(x, y):
     return f'<rect class="fiber" x="{x - 4:.1f}" y="{y - 4}" width="8" height="8" transform="rotate(45 {x:.1f} {y})"/>'
+
+
+def tbb_mark(x, y):
+    return f'<rect class="tbb" x="{x - 4.5:.1f}" y="{y - 4.5}" width="9" height="9"/>'
 
 
 def bar_mark(x, y):

@@ -77,19 +77,26 @@ static inline int bench_first_fiber(void *arg) {
     return 0;
 }
 
-/* Runs the benchmark that argv names as the first fiber. */
-static inline int bench_main(int argc, char **argv, const bench *all, size_t n) {
+/* Finds the benchmark that argv names. Returns 0, or the exit status of a program that was called wrongly. */
+static inline int bench_choose(int argc, char **argv, const bench *all, size_t n) {
     bench_suffix = argc > 2 ? argv[2] : NULL;
     for (size_t i = 0; argc > 1 && i < n; i++)
         if (strcmp(argv[1], all[i].name) == 0)
             bench_chosen = &all[i];
-    if (!bench_chosen) {
-        fprintf(stderr, "usage: %s NAME [SUFFIX], NAME one of:", argv[0]);
-        for (size_t i = 0; i < n; i++)
-            fprintf(stderr, " %s", all[i].name);
-        fputc('\n', stderr);
-        return 2;
-    }
+    if (bench_chosen)
+        return 0;
+    fprintf(stderr, "usage: %s NAME [SUFFIX], NAME one of:", argv[0]);
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, " %s", all[i].name);
+    fputc('\n', stderr);
+    return 2;
+}
+
+/* Runs the benchmark that argv names as the first fiber. */
+static inline int bench_main(int argc, char **argv, const bench *all, size_t n) {
+    int status = bench_choose(argc, argv, all, n);
+    if (status != 0)
+        return status;
     return weft_run(NULL, bench_first_fiber, NULL) == 0 ? 0 : 1;
 }
 

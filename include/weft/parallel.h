@@ -114,8 +114,8 @@ WEFT_API int weft_parallel_map(weft_pool *pool, const void *in, size_t in_size, 
                                size_t count, int (*fn)(const void *in, void *out, void *arg), void *arg);
 
 /* Calls all of them; with enough memory none has to end for another to begin, so that they may wait for each other (but in a work
- * that is on its thread's own stack, or run by somebody who helps: there they are called one after another). Each one's
- * status is what it returned, -ECANCELED for one that was not begun, -EOWNERDEAD for one that has panicked. */
+ * that has a thread of its own, is on its thread's own stack, or is run by somebody who helps: there they are called one after
+ * another). Each one's status is what it returned, -ECANCELED for one that was not begun, -EOWNERDEAD for one that has panicked. */
 WEFT_API int weft_parallel_invoke(weft_pool *pool, weft_branch *branches, size_t count);
 
 /* ---- Reduction ---- */

@@ -101,7 +101,7 @@ typedef enum weft_discipline {
 typedef struct weft_work_queue {
     int (*push)(void *queue, weft_work work,
                 int priority); /* 0, or a negative error: the submit returns it, or the work fails with it */
-    bool (*pop)(void *queue, weft_work *work);     /* the next one to run; false: none */
+    bool (*pop)(void *queue, weft_work *work);     /* the next one to run; false: it is empty */
     bool (*discard)(void *queue, weft_work *work); /* the one that matters least; may be null: pop is used */
 } weft_work_queue;
 
@@ -146,7 +146,8 @@ typedef struct weft_work_options {
     weft_group *group;
     const weft_work
         *after; /* works that have to succeed first, in whatever way others end; over ones count by what became of
-                               them. -EINVAL for a name that was never given out */
+                               them, as far as that is known: of the last 65,536 that did not succeed. -EINVAL for a name
+                               that was never given out */
     size_t after_count;
     const weft_work_id *after_ids; /* the same by ids, which may be used by works to come */
     size_t after_id_count;
@@ -174,7 +175,7 @@ typedef enum weft_pool_event_kind {
     WEFT_POOL_WORK_REJECTED,  /* no room: before the rule is applied */
     WEFT_POOL_WORK_DISCARDED, /* by that rule */
     WEFT_POOL_ERROR,          /* a function of the program failed: source, error */
-    WEFT_POOL_STUCK,          /* works are queued and no thread runs any: a defect, told once */
+    WEFT_POOL_STUCK,          /* works are queued and no thread runs any: a defect, told once; needs tick */
     WEFT_POOL_TICK,           /* the running timer; duration: since the generation began */
     WEFT_POOL_EVENT_KINDS
 } weft_pool_event_kind;

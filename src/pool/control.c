@@ -26,6 +26,7 @@ static const uint32_t alive_phases = WF_BIT(WF_WORK_HELD) | WF_BIT(WF_WORK_QUEUE
 static int cancel_work(weft_pool *pool, struct wf_work *work, weft_work handle);
 static int stop_work(weft_pool *pool, struct wf_work *work, weft_work handle);
 static int force_work(weft_pool *pool, struct wf_work *work, weft_work handle);
+static uint64_t force_locked(struct wf_work *work, weft_work handle);
 static int pause_work(weft_pool *pool, struct wf_work *work, weft_work handle);
 static int resume_work(weft_pool *pool, struct wf_work *work, weft_work handle);
 static bool sweep_one(weft_pool *pool, struct wf_work *work, uint64_t word, void *opaque);
@@ -107,27 +108,32 @@ static int force_work(weft_pool *pool, struct wf_work *work, weft_work handle) {
             return error;
         wf_lock_take(&pool->lock); /* keeps the terms, and with them the alarm */
         struct wf_terms *terms = wf_work_terms_locked(pool, work, handle, &error);
-        uint64_t before = 0;
-        if (terms) {
-            wf_lock_take(&work->lock);
-            before =
-                wf_work_flag(work, handle, WF_BIT(WF_WORK_CLAIMED), WF_WORK_FORCE | WF_WORK_STOP | WF_WORK_SPECIAL);
-            if (before && !(before & WF_WORK_FORCE) && work->runner) {
-                wf_cancel_fire(&work->runner->cancel, -ECANCELED, "the work was stopped by force");
-                wf_runner_interrupt(work->runner);
-            }
-            wf_lock_drop(&work->lock);
-            if (before && !(before & WF_WORK_FORCE))
-                error = wf_clock_grace(pool, terms);
-        }
+        uint64_t before = terms ? wf_load_acquire(&work->word) : 0;
+        if (terms && !(before & WF_WORK_FORCE))
+            error = wf_clock_grace(pool, terms); /* without it the work is cut short, but not given up */
+        if (terms)
+            before = force_locked(work, handle);
         wf_lock_drop(&pool->lock);
-        if (before) {
+        if (terms && before) {
             wf_pool_wake_pausers(pool);
             return before & WF_WORK_FORCE ? -EALREADY : error;
         }
-        if (error == -ENOMEM)
+        if (!terms && error != -ESTALE)
             return error;
     }
+}
+
+/* Returns the word before; 0: it is not running any more, or not that work. */
+static uint64_t force_locked(struct wf_work *work, weft_work handle) {
+    wf_lock_take(&work->lock);
+    uint64_t flags = WF_WORK_FORCE | WF_WORK_STOP | WF_WORK_SPECIAL;
+    uint64_t before = wf_work_flag(work, handle, WF_BIT(WF_WORK_CLAIMED), flags);
+    if (before && !(before & WF_WORK_FORCE) && work->runner) {
+        wf_cancel_fire(&work->runner->cancel, -ECANCELED, "the work was stopped by force");
+        wf_runner_interrupt(work->runner);
+    }
+    wf_lock_drop(&work->lock);
+    return before;
 }
 
 static int pause_work(weft_pool *pool, struct wf_work *work, weft_work handle) {
@@ -210,6 +216,7 @@ static int stop_all(weft_pool *pool, weft_control what) {
     wf_lock_drop(&pool->lock);
     if (error && !(error == -EALREADY && what == WEFT_FORCE_STOP))
         return error;
+    wf_fence_seq_cst(); /* pairs with that of a local submit, which looks at the word after it has queued its work */
     /* While we walk, that generation may end, and the works of the next are none of our business. */
     struct sweep sweep = {.what = WEFT_CANCEL, .is_of_one = true, .generation = wf_pool_generation(word)};
     wf_work_each(pool, sweep_one, &sweep); /* first: a thread whose work stops takes the next one */

@@ -25,6 +25,7 @@ static void tell_begin(weft_pool *pool);
 static void tell_end(weft_pool *pool, uint64_t generation);
 static struct wf_waiter *take_idlers_locked(weft_pool *pool, uint64_t generation, int status);
 static bool gate_opens_locked(const weft_pool *pool);
+static bool count_waiting(weft_pool *pool, struct wf_work *work, uint64_t word, void *opaque);
 static void put_idlers_off_locked(weft_pool *pool, uint64_t generation);
 
 bool wf_pool_count_in(weft_pool *pool, uint32_t count, bool *is_first) {
@@ -66,8 +67,18 @@ void wf_pool_count_out(weft_pool *pool, uint32_t count) {
 }
 
 bool wf_pool_is_at_a_loss_locked(weft_pool *pool) {
-    uint32_t outstanding = wf_pool_outstanding(wf_load_seq_cst(&pool->word));
-    return outstanding > 0 && outstanding == wf_load_relaxed(&pool->held);
+    uint32_t waiting = 0, outstanding = wf_pool_outstanding(wf_load_seq_cst(&pool->word));
+    if (outstanding == 0 || outstanding != wf_load_relaxed(&pool->held) || gate_opens_locked(pool))
+        return false;
+    wf_work_each(pool, count_waiting, &waiting); /* one that is being ended still counts as held; its end looks again */
+    return waiting == outstanding;
+}
+
+static bool count_waiting(weft_pool *pool, struct wf_work *work, uint64_t word, void *opaque) {
+    (void)pool;
+    (void)work;
+    *(uint32_t *)opaque += wf_work_phase(word) == WF_WORK_HELD && (word & WF_WORK_WAITING) != 0;
+    return true;
 }
 
 /* What was finished and not yet counted out makes the pool look busier than it is; whoever counts it out looks again. */
@@ -141,7 +152,7 @@ static void tell_end(weft_pool *pool, uint64_t generation) {
 
 /* Works wait for the end of a stop, which has come: the next generation is theirs, and who waits for the pool waits for them. */
 static bool gate_opens_locked(const weft_pool *pool) {
-    return pool->gated.count > 0 && !(wf_load_relaxed(&pool->gate) & WF_GATE_SUSPENDED);
+    return pool->gated.count > 0 && !wf_pool_is_shut(pool);
 }
 
 static void put_idlers_off_locked(weft_pool *pool, uint64_t generation) {

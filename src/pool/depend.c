@@ -233,16 +233,18 @@ static void give_up_locked(weft_pool *pool, struct wf_terms *terms, weft_work ca
     terms->unmet--;
     terms->pending--;
     drop_edges_locked(pool, terms);
-    fails_by(terms, cause);
     uint64_t word = wf_load_acquire(&work->word); /* pairs with its moves */
-    if (wf_work_phase(word) == WF_WORK_HELD && (word & WF_WORK_LISTED))
+    if (wf_work_phase(word) == WF_WORK_HELD && (word & WF_WORK_LISTED)) {
+        fails_by(terms, cause);
         return; /* its submit, or the gate, has its token, and perhaps has it in a chain: that one ends it */
+    }
     weft_work handle = wf_work_handle(work, word);
     if (!wf_work_seize(work, handle, WEFT_WORK_FAILED))
         return;
     /* From here on it is not one that waits, though its end is told later: the pool is not at a loss. */
     if (wf_fetch_and_acq_rel(&work->word, ~WF_WORK_WAITING) & WF_WORK_WAITING)
         wf_store_seq_cst(&pool->held, wf_load_relaxed(&pool->held) - 1); /* pairs with wf_pool_count_out */
+    fails_by(terms, cause);
     wf_failure_note_locked(pool, handle, WEFT_WORK_FAILED);
     wf_chain_append(failed, &work->task);
 }

@@ -426,9 +426,9 @@ int weft_group_wait(weft_group *group, weft_time deadline) {
     weft_pool *pool = group->pool;
     uint64_t number = group->number;
     int error = wf_wait_enter(deadline);
-    while (!error) {
+    for (bool is_again = false; !error; is_again = true) {
         wf_lock_take(&pool->lock);
-        if (!is_there_locked(pool, group, number)) { /* freed since a generation ended, or a moment ago */
+        if (is_again && !is_there_locked(pool, group, number)) { /* freed since the end of a generation woke us */
             wf_lock_drop(&pool->lock);
             return -ESTALE;
         }
@@ -532,7 +532,7 @@ int weft_group_control(weft_group *group, weft_control what) {
     size_t count = works ? list_works_locked(group, works, room) : 0;
     drop_and_wake(pool, told);
     int failed = 0;
-    for (size_t i = 0; works && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         int error = wf_work_control(pool, what, works[i]);
         bool is_over = error == -ESTALE;                                         /* it is not in the group any more */
         bool was_held = error == -EALREADY && what == WEFT_RESUME && was_paused; /* by the group, and now it is not */

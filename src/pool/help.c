@@ -31,7 +31,8 @@ int weft_pool_help(weft_pool *pool, weft_time deadline) {
 int weft_pool_help_work(weft_pool *pool, weft_work work, weft_result *out, weft_time deadline) {
     if (!pool)
         return -EINVAL;
-    if (wf_fiber_self())
+    struct wf_work *record = wf_work_find(pool, work);
+    if (wf_fiber_self() || (record && wf_work_is_own(record, work)))
         return weft_pool_wait_work(pool, work, out, deadline);
     return help_until(pool, weft_on_work(pool, work, out), deadline);
 }
@@ -40,7 +41,8 @@ int weft_pool_help_work(weft_pool *pool, weft_work work, weft_result *out, weft_
 static int help_until(weft_pool *pool, weft_case end, int64_t deadline) {
     for (;;) {
         weft_case cases[] = {end, on_help(pool)};
-        wf_fetch_add_seq_cst(&pool->helper_count, 1); /* pairs with wf_pool_call_helper */
+        wf_fetch_add_seq_cst(&pool->helper_count, 1);
+        wf_fence_seq_cst(); /* pairs with that of wf_pool_notify */
         int index = weft_select_ordered(cases, 2, deadline);
         wf_fetch_sub_seq_cst(&pool->helper_count, 1);
         if (index <= 0)

@@ -16,7 +16,7 @@ static struct wf_worker *worker_of(struct wf_fibers *fibers, const struct wf_fib
 void wf_runner_interrupt(struct wf_runner *runner) {
     int64_t thread = wf_load_acquire(&runner->native_thread); /* pairs with whoever goes there */
     if (!thread && runner->fiber) {
-        const struct wf_worker *worker = worker_of(wf_load_relaxed(&runner->pool->fibers), runner->fiber);
+        const struct wf_worker *worker = worker_of(runner->fibers, runner->fiber);
         thread = worker ? wf_load_relaxed(&worker->thread_id) : 0;
     } else if (!thread) {
         thread = runner->thread_id;
@@ -26,7 +26,7 @@ void wf_runner_interrupt(struct wf_runner *runner) {
 }
 
 void wf_runner_replace(struct wf_runner *runner) {
-    struct wf_worker *worker = runner->fiber ? worker_of(wf_load_relaxed(&runner->pool->fibers), runner->fiber) : NULL;
+    struct wf_worker *worker = runner->fiber ? worker_of(runner->fibers, runner->fiber) : NULL;
     for (uint32_t i = 0, limit = worker ? wf_engine_limit(worker->engine) : 0; i < limit; i++)
         if (wf_load_acquire(&worker->engine->processors[i]->holder) == worker) /* pairs with its hand-over */
             wf_engine_replace_any(worker->engine, worker, i);

@@ -32,8 +32,10 @@
 #define POOL_GRACE_NS (100 * WEFT_MILLISECOND)
 /* After a start that failed. */
 #define START_AGAIN_NS (10 * WEFT_MILLISECOND)
+/* While fibers that works have spawned are left. */
+#define LOOK_AGAIN_MOST_NS WEFT_SECOND
 /* How many fibers may be bound to threads of their own: works that run long. */
-enum { LONG_WORKS_MAX = 10000, NICE_LOWEST = 19, NICE_HIGHEST = -20 };
+enum { LONG_WORKS_MAX = 10000, NICE_LOWEST = 19, NICE_HIGHEST = -20, STACK_LEAST = 16 * 1024 };
 
 static int reserve_alarm(weft_pool *pool);
 static int resolve_options(weft_pool *pool, const weft_pool_options *given);
@@ -76,8 +78,14 @@ int weft_pool_new(weft_pool **out, const weft_pool_options *options) {
     if (!wf_worker_self())
         wf_os_thread_note_program();
     error = wf_os_interrupt_prepare();
-    if (!error)
-        error = pool->is_mortal ? reserve_alarm(pool) : start_and_wait(pool);
+    if (!error && pool->is_mortal)
+        error = reserve_alarm(pool);
+    /* A mortal pool would find out later that it cannot have its threads as it wants them. */
+    bool is_picky = pool->options.cpus || pool->options.nice;
+    if (!error && (!pool->is_mortal || is_picky))
+        error = start_and_wait(pool);
+    if (!error && pool->is_mortal && is_picky)
+        wf_pool_rest(pool);
     if (error)
         goto free_parts;
     *out = pool;
@@ -146,6 +154,7 @@ static bool options_are_wrong(const weft_pool_options *options) {
            (unsigned)options->work_timeout_action > WEFT_TIMEOUT_TELL ||
            (unsigned)options->timeout_action > WEFT_TIMEOUT_TELL || options->work_timeout < 0 || options->timeout < 0 ||
            options->grace < 0 || options->tick < 0 || options->nice < NICE_HIGHEST || options->nice > NICE_LOWEST ||
+           (options->stack_size && (options->stack_size < STACK_LEAST || options->stack_size > WF_STACK_MAX)) ||
            wf_os_cpus_check(options->cpus) != 0;
 }
 
@@ -213,18 +222,18 @@ static void pool_main(void *opaque) {
                             .no_fault_report = true};
     wf_lock_drop(&pool->lock);
     int error = wf_runtime_run(&runtime, &plan, pool_keeper, pool);
+    bool is_again = error && pool->is_mortal && has_to_do(pool);
+    if (is_again) /* while nobody waits for this thread */
+        wf_pool_tell_error(pool, WEFT_SOURCE_THREAD, WEFT_NO_WORK, NULL, error);
     wf_lock_take(&pool->lock);
     pool->start_error = error;
     wf_store_release(&pool->fibers, NULL);
     set_pool_state_locked(pool, WF_POOL_OFF);
-    bool is_again = error && pool->is_mortal && has_to_do(pool);
-    if (is_again)
+    if (error && pool->is_mortal && has_to_do(pool)) /* again: a submit may have found it starting */
         wf_pool_alarm_set(pool, &pool->idle_alarm, wf_os_now() + START_AGAIN_NS);
     struct wf_waiter *told = wf_wait_take_all_locked(&pool->starters, 0, NULL);
     wf_lock_drop(&pool->lock);
     wf_wait_wake_chain(told);
-    if (is_again)
-        wf_pool_tell_error(pool, WEFT_SOURCE_THREAD, WEFT_NO_WORK, NULL, error);
 }
 
 /* Everything has started, and nothing runs yet. */
@@ -298,8 +307,10 @@ int wf_pool_start_again_locked(weft_pool *pool) {
 void wf_pool_rest(weft_pool *pool) {
     int64_t keep_alive = pool->options.keep_alive;
     wf_lock_take(&pool->lock);
+    pool->idle_again_ns = 0;
     bool may_end = pool->options.min_threads == 0 && !(wf_load_relaxed(&pool->gate) & WF_GATE_DISPOSED);
-    if (may_end && wf_pool_alarm_set(pool, &pool->idle_alarm, wf_os_now() + (keep_alive > 0 ? keep_alive : 0)) != 0)
+    if (may_end &&
+        wf_pool_alarm_set(pool, &pool->idle_alarm, wf_time_add(wf_os_now(), keep_alive > 0 ? keep_alive : 0)) != 0)
         wf_report("a pool cannot end its threads: no memory, or no thread, for its clock");
     wf_lock_drop(&pool->lock);
 }
@@ -323,13 +334,17 @@ static void ring_idle(weft_pool *pool, struct wf_pool_alarm *alarm) {
         error = wf_pool_start_again_locked(pool);
     } else if (wf_load_relaxed(&pool->state) == WF_POOL_ON && pool->options.min_threads == 0 && !has_to_do(pool) &&
                has_fibers(pool)) {
-        int64_t keep_alive = pool->options.keep_alive;
-        wf_pool_alarm_set(pool, alarm, wf_time_add(wf_os_now(), keep_alive > 0 ? keep_alive : START_AGAIN_NS));
+        int64_t again = pool->idle_again_ns < LOOK_AGAIN_MOST_NS ? 2 * pool->idle_again_ns : LOOK_AGAIN_MOST_NS;
+        pool->idle_again_ns = again > START_AGAIN_NS ? again : START_AGAIN_NS;
+        wf_pool_alarm_set(pool, alarm, wf_os_now() + pool->idle_again_ns);
     } else if (wf_load_relaxed(&pool->state) == WF_POOL_ON && pool->options.min_threads == 0 && !has_to_do(pool)) {
         told = end_locked(pool);
         WF_POINT("pool.ending");
-        if (has_to_do(pool)) /* somebody has counted a work, and may have seen us ON */
+        if (has_to_do(
+                pool)) { /* somebody has counted a work, and may have seen us ON, or a worker found nothing to take */
             set_pool_state_locked(pool, WF_POOL_ON);
+            wf_pool_notify_engine(pool, &wf_load_relaxed(&pool->fibers)->engine);
+        }
     }
     bool is_ending = wf_load_relaxed(&pool->state) == WF_POOL_ENDING;
     struct wf_os_thread thread = pool->thread;
@@ -350,7 +365,9 @@ static void ring_idle(weft_pool *pool, struct wf_pool_alarm *alarm) {
 
 /* Whoever waits for the end is to be woken; it looks at the state again. */
 static struct wf_waiter *end_locked(weft_pool *pool) {
+    wf_lock_take(&pool->queue.lock);
     set_pool_state_locked(pool, WF_POOL_ENDING);
+    wf_lock_drop(&pool->queue.lock);
     return wf_wait_take_all_locked(&pool->keepers, 0, NULL);
 }
 
@@ -440,11 +457,15 @@ static void shut_gate(weft_pool *pool, uint32_t gate) {
     wf_lock_take(&pool->queue.lock);
     wf_store_relaxed(&pool->gate, wf_load_relaxed(&pool->gate) | gate);
     wf_lock_drop(&pool->queue.lock);
+    wf_fence_seq_cst(); /* pairs with that of a local submit, which looks at the gate after it has queued its work */
 }
 
 int weft_pool_drain(weft_pool *pool, weft_time deadline) {
+    const struct wf_runner *runner = wf_runner_self();
     if (!pool)
         return -EINVAL;
+    if (runner && runner->pool == pool)
+        return -EPERM;
     wf_lock_take(&pool->lock);
     shut_gate(pool, WF_GATE_DRAINING);
     wf_lock_drop(&pool->lock);
@@ -489,8 +510,10 @@ static bool count_inside(weft_pool *pool, struct wf_work *work, uint64_t word, v
 void weft_pool_free(weft_pool *pool) {
     if (!pool)
         return;
-    if (weft_pool_dispose(pool) == -EDEADLK)
+    const struct wf_runner *runner = wf_runner_self();
+    if (runner && runner->pool == pool)
         wf_fatal("a pool cannot be freed by one of its own works");
+    weft_pool_dispose(pool);
     end_engine(pool);
     wf_clock_stop(pool);
     wf_lock_take(&pool->lock);

@@ -25,7 +25,7 @@
 static weft_work_status status_of_run(uint64_t word, int code, bool by_panic);
 static bool wants_retry(weft_pool *pool, struct wf_work *work, int code);
 static void came_back(weft_pool *pool, struct wf_work *work);
-static void end_run(weft_pool *pool, struct wf_work *work, weft_work_status status, int code);
+static bool end_run(weft_pool *pool, struct wf_work *work, weft_work_status status, int code);
 static bool seize_claimed(struct wf_work *work, weft_work_status status, uint64_t flags);
 static void tell_all(weft_pool *pool, struct wf_work *work);
 static void tell_one(weft_pool *pool, struct wf_work *work, struct wf_chain *failed);
@@ -46,16 +46,17 @@ bool wf_work_over_run(weft_pool *pool, struct wf_shard *shard, struct wf_work *w
     }
     weft_work_status status = status_of_run(word, code, by_panic);
     weft_work handle = wf_work_handle(work, word);
-    wf_pool_tell_running(pool, -1);
     if (by_panic)
         wf_pool_tell_error(pool, WEFT_SOURCE_WORK, handle, NULL, -EOWNERDEAD);
     if (status == WEFT_WORK_FAILED && wants_retry(pool, work, code)) {
+        wf_pool_tell_running(pool, -1);
         if (wf_work_terms(work)->retry == WEFT_RETRY_IMMEDIATE)
             return true;
         wf_work_requeue(pool, work);
         return false;
     }
-    end_run(pool, work, status, code);
+    if (end_run(pool, work, status, code))
+        wf_pool_tell_running(pool, -1);
     return false;
 }
 
@@ -69,18 +70,19 @@ static void came_back(weft_pool *pool, struct wf_work *work) {
         wf_pool_rest(pool);
 }
 
-/* It ends, unless it was given up meanwhile, as late as that. */
-static void end_run(weft_pool *pool, struct wf_work *work, weft_work_status status, int code) {
+/* It ends, unless it was given up meanwhile, as late as that: then false. */
+static bool end_run(weft_pool *pool, struct wf_work *work, weft_work_status status, int code) {
     wf_lock_take(&work->lock); /* whoever stops it by force, or gives it up, is through with the runner */
     bool is_ours = seize_claimed(work, status, 0);
     wf_lock_drop(&work->lock);
     if (!is_ours) {
         came_back(pool, work);
-        return;
+        return false;
     }
     work->code = code;
     work->error = status == WEFT_WORK_SUCCEEDED ? 0 : status == WEFT_WORK_FAILED ? code : -ECANCELED;
     tell_all(pool, work);
+    return true;
 }
 
 /* Succeeded, and nobody asked. */
@@ -97,7 +99,7 @@ bool wf_work_over_quietly(weft_pool *pool, struct wf_shard *shard, struct wf_wor
     wf_work_put_free(pool, shard, work);
     if (WF_LIKELY(shard)) {
         wf_count_owner(&shard->succeeded, 1);
-        wf_count_owner(&shard->finished, 1);
+        wf_store_release(&shard->finished, wf_load_relaxed(&shard->finished) + 1); /* pairs with wf_shard_flush_any */
     } else {
         wf_fetch_add_relaxed(&pool->counts.by_status[WEFT_WORK_SUCCEEDED], 1);
         wf_pool_count_out(pool, 1);
@@ -263,6 +265,12 @@ static void tell_one(weft_pool *pool, struct wf_work *work, struct wf_chain *fai
     wf_work_result(work, word, &result);
     if (result.status == WEFT_WORK_TIMED_OUT)
         result.error = work->error = -ETIMEDOUT;
+    if (word &
+        WF_WORK_WAITING) { /* it is not one that waits any more, though its end takes a while: the pool is not at a loss */
+        wf_lock_take(&pool->lock);
+        wf_store_seq_cst(&pool->held, wf_load_relaxed(&pool->held) - 1);
+        wf_lock_drop(&pool->lock);
+    }
     tell_program(pool, terms, &result);
     wf_pool_count_result(pool, &result);
     wf_lock_take(&pool->lock);
@@ -270,8 +278,6 @@ static void tell_one(weft_pool *pool, struct wf_work *work, struct wf_chain *fai
     if (result.status != WEFT_WORK_SUCCEEDED)
         wf_failure_note_locked(pool, result.work, result.status);
     if (terms) {
-        if (word & WF_WORK_WAITING)
-            wf_store_seq_cst(&pool->held, wf_load_relaxed(&pool->held) - 1);
         wf_depend_leave_locked(pool, terms);
         wf_name_over_locked(pool, terms, result.work, result.status);
         wf_depend_over_locked(pool, terms, result.work, result.status, &ready, failed);
@@ -306,7 +312,7 @@ static void count_out_one(weft_pool *pool, uint64_t word) {
     struct wf_shard *shard = wf_shard_self(pool);
     struct wf_runner *runner = wf_runner_self();
     if (shard && runner && runner->pool == pool)
-        wf_count_owner(&shard->finished, 1); /* its runner flushes */
+        wf_store_release(&shard->finished, wf_load_relaxed(&shard->finished) + 1); /* its runner flushes */
     else
         wf_pool_count_out(pool, 1);
 }

@@ -260,9 +260,7 @@ weft_pool *wf_form_pool(weft_pool *pool) {
 
 int wf_form_run(weft_pool *pool, int (*run)(void *arg), void *arg) {
     struct wf_fiber_worker *worker = wf_worker_self();
-    bool has_own_thread =
-        wf_pool_of_worker(worker) == pool && !worker->base.processor; /* where nothing can be forked */
-    if (wf_form_pool(NULL) == pool && !has_own_thread)
+    if (wf_form_pool(NULL) == pool)
         return run(arg);
     if (worker && worker->fibers->abandons)
         return -EPERM; /* its stack may go while it waits, and what is done is there */

@@ -74,10 +74,10 @@ struct wf_work {
         terms; /* what was asked for besides; NULL for most. Set under pool->lock, before or after SPECIAL;
                                          constant once there; freed with the record. Read it by wf_work_terms */
     struct wf_runner
-        *runner;       /* whoever takes it out of the queue, before the claim; read under lock once FORCE is set */
-    uint32_t index;    /* constant */
+        *runner;    /* whoever takes it out of the queue, before the claim; read under lock once FORCE is set */
+    uint32_t index; /* constant */
     _Atomic unsigned attempts; /* whoever runs it writes */
-    void *value;       /* whoever runs it, with SPECIAL set */
+    void *value;               /* whoever runs it, with SPECIAL set */
     struct wf_waiter *waiters; /* under lock */
     struct wf_lock lock;
     int priority;         /* constant */
@@ -191,6 +191,7 @@ struct wf_runner {
     struct wf_cancel cancel; /* fired to stop the work by force: no runner runs another work after that */
     struct wf_member member;
     struct wf_fiber *fiber;        /* NULL: a plain thread */
+    struct wf_fibers *fibers;      /* of that fiber; of another runtime than the pool\'s for some who run one work */
     int64_t thread_id;             /* of a plain thread */
     bool is_inside;                /* in the function of the work */
     int code;                      /* what that returned */
@@ -231,7 +232,6 @@ struct wf_pool_counts { /* any thread */
     _Atomic uint64_t discarded;
     _Atomic uint64_t retried;
     _Atomic uint64_t abandoned;
-    _Atomic uint64_t running_events;
     _Atomic int64_t queue_ns;
     _Atomic int64_t run_ns;
     _Atomic uint64_t queue_histogram[64];
@@ -291,7 +291,7 @@ struct weft_pool {
     bool is_telling;              /* somebody is at it, and goes on until all are told */
     int64_t started_at;           /* of this generation */
     int64_t runtime_ns;           /* of those before */
-    int64_t paused_at;
+    int64_t idle_again_ns;        /* how long until a mortal pool with fibers looks again */
     struct wf_pool_alarm timeout_alarm;
     struct wf_pool_alarm tick_alarm;
     struct wf_pool_alarm idle_alarm; /* a mortal pool: when its threads end */
@@ -366,6 +366,8 @@ void wf_work_each(weft_pool *pool, bool (*fn)(weft_pool *pool, struct wf_work *w
 /* queue.c: the shared queue and the shards. _locked: queue.lock. */
 /* 0; -ENOMEM unless the priority was prepared; or an error of a custom queue. Nothing has changed then. */
 int wf_queue_push_locked(weft_pool *pool, struct wf_work *work);
+/* Whether somebody has to be told of what is about to be put in. */
+bool wf_queue_is_news_locked(const weft_pool *pool);
 /* In a pool with a limit. */
 bool wf_queue_is_full_locked(const weft_pool *pool);
 /* A queued work is over, in a pool with a limit: its place is free. The caller keeps the record. */
@@ -465,6 +467,10 @@ void wf_terms_give_place_back(weft_pool *pool, struct wf_terms *terms);
 static inline bool wf_pool_is_suspended(const weft_pool *pool) {
     return wf_load_relaxed(&pool->gate) & WF_GATE_SUSPENDED;
 }
+/* Nothing comes out of the gate. */
+static inline bool wf_pool_is_shut(const weft_pool *pool) {
+    return wf_load_relaxed(&pool->gate) & (WF_GATE_SUSPENDED | WF_GATE_DISPOSED);
+}
 
 /* submit.c */
 /* A HELD work that nothing holds any more, LISTED by the caller: to the queue, or to a thread of its own. Without locks. */
@@ -485,7 +491,9 @@ int wf_pool_start_again_locked(weft_pool *pool);
 /* It has become idle: its threads may end, after a while. */
 void wf_pool_rest(weft_pool *pool);
 
-/* wait.c. pool->lock: forgets stored results: of generations before that one, or all. */
+/* wait.c */
+bool wf_work_is_own(const struct wf_work *work, weft_work handle);
+/* pool->lock: forgets stored results: of generations before that one, or all. */
 void wf_results_clear_locked(weft_pool *pool, bool even_new, uint32_t generation);
 
 /* control.c */

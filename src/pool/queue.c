@@ -14,7 +14,8 @@
  * Who is told: whoever puts something into a shard, or into the shared queue when that was empty, calls wf_pool_notify afterwards;
  * and so does whoever takes something out of the shared queue and leaves something behind, there or in its ring. So while there
  * is something in the shared queue, somebody has been told of it who has not come for it yet: by induction over its entries,
- * dead ones included, since the one that came first was announced and only a taker removes it. The rest is the engine's
+ * dead ones included, since the one that came first was announced and only a taker removes it. (A pool without threads may have dead
+ * ones that nobody will come for: there everything is news.) The rest is the engine's
  * parking protocol (queue/idle.h), with wf_pool_has_any as the re-check of whoever is about to sleep. A steal that failed because another thief
  * was faster says nothing about emptiness; has_any looks at the queues themselves.
  */
@@ -29,12 +30,14 @@
 
 enum { TURN = 61, BATCH_MAX = 32, FREE_KEPT = 64, FIRST_LEVELS = 8 };
 
+static void note_in_queue_locked(weft_pool *pool, struct wf_work *work);
 static struct wf_level *level_of_locked(struct wf_pool_queue *queue, int priority);
 static struct wf_task *take_first(struct wf_level *level);
 static struct wf_task *take_oldest_locked(const weft_pool *pool, struct wf_level *level);
 static struct wf_work *pop_custom_locked(weft_pool *pool, bool (*pop)(void *queue, weft_work *work));
 static bool push_local_owner(weft_pool *pool, struct wf_work *work);
 static bool wants_local(weft_pool *pool, const struct wf_work *work);
+static bool engine_ends(const weft_pool *pool);
 static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard, struct wf_processor *processor);
 static void fill_ring_locked(weft_pool *pool, struct wf_shard *shard, uint32_t threads);
 static void give_back_free_locked(struct wf_pool_queue *queue, struct wf_shard *shard);
@@ -53,7 +56,7 @@ bool wf_queue_is_full_locked(const weft_pool *pool) {
 void wf_queue_note_dead(weft_pool *pool, struct wf_work *work) {
     struct wf_waiter *told = NULL;
     wf_lock_take(&pool->queue.lock);
-    if (work->is_in_queue) {
+    if (work->is_in_queue && !work->is_dead) {
         work->is_dead = true;
         pool->queue.dead++;
         told = wf_wait_take_first_locked(&pool->queue.room_waiters);
@@ -62,6 +65,15 @@ void wf_queue_note_dead(weft_pool *pool, struct wf_work *work) {
     if (told) {
         told->status = 0;
         wf_wait_wake(told);
+    }
+}
+
+/* It may have been ended on its way here, by somebody who did not find it. */
+static void note_in_queue_locked(weft_pool *pool, struct wf_work *work) {
+    work->is_in_queue = true;
+    if (wf_work_phase(wf_load_acquire(&work->word)) == WF_WORK_DONE) {
+        work->is_dead = true;
+        pool->queue.dead++;
     }
 }
 
@@ -74,6 +86,11 @@ static inline struct wf_work *take_out_locked(weft_pool *pool, struct wf_work *w
         work->is_dead = false;
     }
     return work;
+}
+
+bool wf_queue_is_news_locked(const weft_pool *pool) {
+    return wf_load_relaxed(&pool->queue.length) == 0 ||
+           (WF_UNLIKELY(pool->is_mortal) && wf_load_relaxed(&pool->state) == WF_POOL_OFF);
 }
 
 int wf_queue_push_locked(weft_pool *pool, struct wf_work *work) {
@@ -102,7 +119,7 @@ int wf_queue_push_locked(weft_pool *pool, struct wf_work *work) {
         level->count++;
     }
     if (WF_UNLIKELY(pool->options.max_queued))
-        work->is_in_queue = true;
+        note_in_queue_locked(pool, work);
     wf_store_release(&queue->length, wf_load_relaxed(&queue->length) + 1); /* not by itself an announcement */
     return 0;
 }
@@ -220,14 +237,14 @@ int wf_pool_enqueue(weft_pool *pool, struct wf_work *work) {
     }
     struct wf_terms *terms = wf_work_terms(work);
     wf_lock_take(&pool->queue.lock);
-    bool was_empty = wf_load_relaxed(&pool->queue.length) == 0;
+    bool is_news = wf_queue_is_news_locked(pool);
     int error = wf_queue_push_locked(pool, work);
     if (!error && terms && terms->has_place) {
         terms->has_place = false;
         pool->queue.promised--;
     }
     wf_lock_drop(&pool->queue.lock);
-    if (!error && was_empty)
+    if (!error && is_news)
         wf_pool_notify(pool);
     return error;
 }
@@ -299,6 +316,12 @@ static inline struct wf_task *pop_deque_owner(struct wf_deque *deque) {
     return wf_deque_is_empty_any(deque) ? NULL : wf_deque_pop_owner(deque);
 }
 
+/* An engine that ends takes nothing more: what comes now is for the next one. ENDING is set under the lock of the queue, so what
+ * was taken before is outstanding, and whoever ends it sees that. */
+static inline bool engine_ends(const weft_pool *pool) {
+    return WF_UNLIKELY(pool->is_mortal) && wf_load_relaxed(&pool->state) == WF_POOL_ENDING;
+}
+
 static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard, struct wf_processor *processor) {
     struct wf_pool_queue *queue = &pool->queue;
     if (wf_load_relaxed(&queue->length) == 0 && shard->free_count < FREE_KEPT)
@@ -308,7 +331,7 @@ static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard
     wf_lock_take(&queue->lock);
     if (shard->free_count >= FREE_KEPT)
         give_back_free_locked(queue, shard);
-    struct wf_work *work = wf_queue_pop_locked(pool);
+    struct wf_work *work = engine_ends(pool) ? NULL : wf_queue_pop_locked(pool);
     if (work && queue->plain.count > threads)
         fill_ring_locked(pool, shard, threads);
     if (work && WF_UNLIKELY(queue->room_waiters))
@@ -380,6 +403,8 @@ static struct wf_task *steal_from(weft_pool *pool, struct wf_shard *own, struct 
     bool takes_one = pool->options.steal_one;
     int count = takes_one ? wf_ring_steal_one_thief(&victim->ring, &task)
                           : wf_ring_steal_thief(&victim->ring, &own->ring, &task);
+    if (count > 1)
+        wf_pool_notify(pool); /* the others were in nobody's ring for a moment */
     return count > 0 ? task : NULL;
 }
 
@@ -413,7 +438,7 @@ struct wf_task *wf_pool_next_any(weft_pool *pool) {
 }
 
 bool wf_pool_has_any(weft_pool *pool) {
-    if (wf_load_relaxed(&pool->queue.length) > 0)
+    if (wf_load_relaxed(&pool->queue.length) > 0 && !engine_ends(pool))
         return true;
     uint32_t limit = wf_engine_limit(&wf_load_relaxed(&pool->fibers)->engine);
     for (uint32_t i = 0; i < limit; i++) {
@@ -463,10 +488,10 @@ free_shard:
 }
 
 void wf_shard_flush_any(weft_pool *pool, struct wf_shard *shard) {
-    uint64_t finished = wf_load_relaxed(&shard->finished);
-    uint64_t flushed = wf_load_relaxed(&shard->flushed);
+    uint64_t finished = wf_load_acquire(&shard->finished); /* pairs with the ends of works: what they have written */
+    uint64_t flushed = wf_load_acquire(&shard->flushed);
     while (finished > flushed)
-        if (wf_cas_relaxed(&shard->flushed, &flushed, finished)) {
+        if (wf_cas_acq_rel(&shard->flushed, &flushed, finished)) {
             wf_pool_count_out(pool, (uint32_t)(finished - flushed));
             return;
         }

@@ -111,22 +111,22 @@ uint64_t wf_work_flag(struct wf_work *work, weft_work handle, uint32_t phases, u
 struct wf_terms *wf_work_terms_locked(weft_pool *pool, struct wf_work *work, weft_work handle, int *error) {
     (void)pool;
     const uint32_t alive = WF_BIT(WF_WORK_HELD) | WF_BIT(WF_WORK_QUEUED) | WF_BIT(WF_WORK_CLAIMED);
-    struct wf_terms *fresh = wf_os_alloc(sizeof *fresh);
-    *error = fresh ? -ESTALE : -ENOMEM;
     /* Once SPECIAL is set, the end of the work needs pool->lock, which we have: the record stays its own till we are through. */
-    if (!fresh || !wf_work_flag(work, handle, alive, WF_WORK_SPECIAL)) {
-        wf_os_free(fresh);
+    *error = -ESTALE;
+    if (!wf_work_flag(work, handle, alive, WF_WORK_SPECIAL))
+        return NULL;
+    struct wf_terms *terms = wf_work_terms(work);
+    *error = 0;
+    if (terms)
+        return terms;
+    terms = wf_os_alloc(sizeof *terms);
+    if (!terms) {
+        *error = -ENOMEM;
         return NULL;
     }
-    *error = 0;
-    struct wf_terms *terms = wf_work_terms(work);
-    if (terms) {
-        wf_os_free(fresh);
-        return terms;
-    }
-    wf_terms_init(fresh, work);
-    wf_store_release(&work->terms, fresh); /* pairs with wf_work_terms */
-    return fresh;
+    wf_terms_init(terms, work);
+    wf_store_release(&work->terms, terms); /* pairs with wf_work_terms */
+    return terms;
 }
 
 void wf_terms_init(struct wf_terms *terms, struct wf_work *work) {

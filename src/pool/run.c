@@ -115,6 +115,11 @@ static void run_without_fiber(struct wf_fiber_worker *worker, struct wf_task *it
             wf_fatal("there is no memory, neither to run a job nor to put it back");
         return;
     }
+    if (worker->base.is_searching) { /* it would turn others away for as long as this takes */
+        worker->base.is_searching = false;
+        if (wf_idle_search_end(&worker->base.engine->idle))
+            wf_engine_notify_any(worker->base.engine);
+    }
     wf_current_set(NULL);
     if (wf_work_claim(pool, wf_work_of(item), NULL))
         wf_work_run_here(pool, wf_work_of(item));
@@ -192,6 +197,7 @@ static struct wf_runner *runner_begin(weft_pool *pool) {
     struct wf_fiber *fiber = wf_fiber_self();
     struct wf_stack *stack = wf_fiber_stack(fiber);
     runner->fiber = fiber;
+    runner->fibers = wf_worker_self()->fibers;
     runner->is_inside = false;
     runner->is_long = false;
     runner->leaver.next = NULL;
@@ -212,8 +218,10 @@ static void runner_free(struct wf_runner *runner) {
     wf_cancel_leave(&runner->member);
     wf_fiber_stack(runner->fiber)->work = NULL;
     struct wf_shard *shard = wf_shard_self(pool);
-    if (shard)
+    if (shard) {
         wf_shard_flush_any(pool, shard); /* the worker may now be busy with others for long */
+        shard = wf_shard_self(pool);     /* functions of the program may have waited in there */
+    }
     if (shard && !wf_cancel_is_fired(&runner->cancel)) {
         runner->next = shard->free_runners;
         shard->free_runners = runner;
@@ -291,6 +299,8 @@ static bool run_work(struct wf_runner *runner, struct wf_work *work) {
         else
             runner->code = work->fn(work->arg);
         runner->is_inside = false;
+        if (WF_UNLIKELY(has_panicked))
+            runner->code = -EOWNERDEAD;
         if (WF_UNLIKELY(!is_clean(stack, runner)))
             return false;
         runner->work = NULL;
@@ -384,6 +394,7 @@ void wf_work_run_here(weft_pool *pool, struct wf_work *work) {
     struct wf_stack *stack = fiber ? wf_fiber_stack(fiber) : NULL;
     struct wf_runner runner = {.pool = pool, .fiber = fiber, .outer = wf_runner_self()};
     runner.thread_id = fiber ? 0 : wf_os_thread_id();
+    runner.fibers = fiber ? wf_worker_self()->fibers : NULL;
     wf_cancel_init(&runner.cancel, stack && !stack->shields ? stack->cancel : NULL);
     wf_lock_take(&work->lock); /* whoever stopped it by force before found no runner */
     work->runner = &runner;

@@ -39,8 +39,8 @@ static bool is_plain(const weft_pool *pool, const weft_work_options *options);
 static int check_work_options(const weft_pool *pool, const weft_work_options *options);
 static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
                         size_t *done);
-static int submit_local(weft_pool *pool, struct wf_shard *shard, weft_work *out, weft_work_fn fn, void *const *args,
-                        size_t count, size_t *done);
+static int submit_local(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
+                        size_t *done);
 static struct wf_work *take_record_owner(weft_pool *pool, struct wf_shard *shard);
 static uint64_t fill_plain(weft_pool *pool, struct wf_work *work, weft_work_fn fn, void *arg);
 static void note_generation(weft_pool *pool, struct wf_work *work);
@@ -116,9 +116,8 @@ static inline bool is_plain(const weft_pool *pool, const weft_work_options *opti
 static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
                         size_t *done) {
     if (WF_UNLIKELY(pool->options.placement != WEFT_PLACE_SHARED)) {
-        struct wf_shard *shard = wf_shard_self(pool);
-        if (shard && !pool->options.max_queued && pool->options.discipline != WEFT_POOL_CUSTOM)
-            return submit_local(pool, shard, out, fn, args, count, done);
+        if (wf_shard_self(pool) && !pool->options.max_queued && pool->options.discipline != WEFT_POOL_CUSTOM)
+            return submit_local(pool, out, fn, args, count, done);
     }
     size_t added = 0;
     bool is_first = false;
@@ -140,14 +139,14 @@ static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *
             return NOT_THIS_WAY;
         }
     }
-    bool was_empty = wf_load_relaxed(&pool->queue.length) == 0;
+    bool is_news = wf_queue_is_news_locked(pool);
     for (; added < count && !error; added += !error)
         error = add_plain_locked(pool, out ? out + added : NULL, fn, args[added]);
     wf_count_owner(&pool->queue.submitted, added);
     wf_lock_drop(&pool->queue.lock);
     if (WF_UNLIKELY(added < count))
         wf_pool_count_out(pool, (uint32_t)(count - added));
-    if (added > 0 && was_empty)
+    if (added > 0 && is_news)
         wf_pool_notify(pool);
     if (done)
         *done = added;
@@ -156,22 +155,24 @@ static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *
 
 /* By a work of the pool, which is outstanding itself: there is no generation to begin. Without the lock of the queue, under
  * which a pool is disposed of: so the gate is looked at again when the work can be found, and one of the two sees the other. */
-static int submit_local(weft_pool *pool, struct wf_shard *shard, weft_work *out, weft_work_fn fn, void *const *args,
-                        size_t count, size_t *done) {
+static int submit_local(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
+                        size_t *done) {
     size_t added = 0;
     bool is_first = false;
     if (wf_load_relaxed(&pool->gate) || !wf_pool_count_in(pool, (uint32_t)count, &is_first))
         return NOT_THIS_WAY;
     for (; added < count; added++) {
-        struct wf_work *work = take_record_owner(pool, shard);
+        struct wf_work *work = take_record_owner(pool, wf_shard_self(pool));
         if (!work)
             break;
         uint64_t word = fill_plain(pool, work, fn, args[added]);
         weft_work handle = wf_work_handle(work, word);
+        wf_store_release(&work->word, word); /* pairs with the claim */
         if (out)
             out[added] = handle;
         wf_work_put_in_queue(pool, work);
-        if (WF_UNLIKELY(wf_load_seq_cst(&pool->gate) & WF_GATE_DISPOSED))
+        bool is_stopped = wf_load_seq_cst(&pool->word) & WF_POOL_STOPPING;
+        if (WF_UNLIKELY(is_stopped || (wf_load_seq_cst(&pool->gate) & WF_GATE_DISPOSED)))
             wf_work_control(pool, WEFT_CANCEL, handle);
     }
     wf_fetch_add_relaxed(&pool->counts.submitted, added);
@@ -185,7 +186,7 @@ static int submit_local(weft_pool *pool, struct wf_shard *shard, weft_work *out,
 }
 
 static struct wf_work *take_record_owner(weft_pool *pool, struct wf_shard *shard) {
-    struct wf_task *task = shard->free_records;
+    struct wf_task *task = shard ? shard->free_records : NULL;
     if (task) {
         shard->free_records = task->next;
         shard->free_count--;
@@ -202,24 +203,26 @@ static inline void note_generation(weft_pool *pool, struct wf_work *work) {
     wf_store_relaxed(&work->task.version, wf_pool_generation(wf_load_relaxed(&pool->word)));
 }
 
+/* It can be seen when it is in: a queue of the program may refuse it. Whoever takes it out needs the lock that we have. */
 static inline int add_plain_locked(weft_pool *pool, weft_work *out, weft_work_fn fn, void *arg) {
     struct wf_work *work = wf_work_take_locked(pool);
     if (WF_UNLIKELY(!work))
         return -ENOMEM;
     uint64_t word = fill_plain(pool, work, fn, arg);
     int error = wf_queue_push_locked(pool, work);
-    if (out && !error)
-        *out = wf_work_handle(work, word);
-    if (WF_UNLIKELY(error)) { /* of a custom queue */
-        wf_store_release(&work->word, (word & ~(uint64_t)UINT32_MAX) | WF_WORK_FREE);
+    if (WF_UNLIKELY(error)) {
         work->submitted_at = 0;
         work->task.next = pool->queue.free_records;
         pool->queue.free_records = &work->task;
+        return error;
     }
-    return error;
+    wf_store_release(&work->word, word); /* pairs with the claim */
+    if (out)
+        *out = wf_work_handle(work, word);
+    return 0;
 }
 
-/* A FREE record becomes a QUEUED work, LISTED. Returns its word. */
+/* A FREE record becomes a QUEUED work, LISTED, when the caller stores the word that this returns. */
 static inline uint64_t fill_plain(weft_pool *pool, struct wf_work *work, weft_work_fn fn, void *arg) {
     uint64_t word = wf_load_relaxed(&work->word);
     work->fn = fn;
@@ -229,9 +232,7 @@ static inline uint64_t fill_plain(weft_pool *pool, struct wf_work *work, weft_wo
     note_generation(pool, work);
     if (WF_UNLIKELY(pool->options.measure))
         work->submitted_at = wf_os_now();
-    word = wf_work_with_phase(word, WF_WORK_QUEUED) | WF_WORK_LISTED | pool->special;
-    wf_store_release(&work->word, word); /* pairs with the claim */
-    return word;
+    return wf_work_with_phase(word, WF_WORK_QUEUED) | WF_WORK_LISTED | pool->special;
 }
 
 static int check_work_options(const weft_pool *pool, const weft_work_options *options) {
@@ -291,10 +292,14 @@ static int submit_terms(const struct order *order, struct wf_terms *terms, enum 
     wf_lock_drop(&pool->lock);
     /* The token is ours, or the gate's: from here on only the first may touch the work. */
     wf_fetch_add_relaxed(&pool->counts.submitted, 1);
-    if (is_first)
+    bool begins_late =
+        room == WF_ROOM_PROMISED; /* functions of the program may want the place that is promised to us */
+    if (is_first && !begins_late)
         wf_pool_begin(pool);
     if (!is_gated) {
         send_off_work(pool, work, handle, room);
+        if (is_first && begins_late)
+            wf_pool_begin(pool);
         return 0;
     }
     error = wf_clock_submitted(pool, work, handle); /* by its handle: the gate may have opened, and the work be over */
@@ -482,7 +487,7 @@ void wf_pool_open_gate(weft_pool *pool) {
     struct wf_chain open = {0};
     wf_lock_take(&pool->lock);
     uint32_t count = (uint32_t)pool->gated.count;
-    if (count > 0 && !wf_pool_is_suspended(pool) && wf_pool_count_in(pool, count, &is_first)) {
+    if (count > 0 && !wf_pool_is_shut(pool) && wf_pool_count_in(pool, count, &is_first)) {
         open = pool->gated;
         pool->gated = (struct wf_chain){0};
     }

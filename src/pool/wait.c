@@ -31,8 +31,7 @@ int weft_pool_wait_work(weft_pool *pool, weft_work handle, weft_result *out, wef
     struct wf_work *work = wf_work_find(pool, handle);
     if (status || !work)
         return status ? status : -ESTALE;
-    const struct wf_runner *runner = wf_runner_self();
-    if (runner && runner->work == work && wf_work_is(wf_load_acquire(&work->word), handle))
+    if (wf_work_is_own(work, handle))
         return -EDEADLK;
     wf_lock_take(&work->lock);
     if (look_locked(work, handle, out, &status)) {
@@ -42,6 +41,14 @@ int weft_pool_wait_work(weft_pool *pool, weft_work handle, weft_result *out, wef
     struct wf_waiter waiter;
     waiter.value = out;
     return wf_wait_locked(&waiter, &work->lock, &work->waiters, deadline, "work");
+}
+
+/* Whether the caller runs it, perhaps below others on its stack, and would wait for itself. */
+bool wf_work_is_own(const struct wf_work *work, weft_work handle) {
+    for (const struct wf_runner *runner = wf_runner_self(); runner; runner = runner->outer)
+        if (runner->work == work)
+            return wf_work_is(wf_load_acquire(&work->word), handle);
+    return false;
 }
 
 /* True when there is nothing to wait for. */
@@ -185,7 +192,7 @@ int weft_pool_each_result(weft_pool *pool, int (*fn)(const weft_result *result, 
     wf_lock_take(&pool->lock);
     size_t room = pool->stored_count, count = 0;
     wf_lock_drop(&pool->lock);
-    weft_result *results = wf_os_alloc((room + 1) * sizeof *results);
+    weft_result *results = wf_wait_alloc((room + 1) * sizeof *results);
     if (!results)
         return -ENOMEM;
     wf_lock_take(&pool->lock);
@@ -194,7 +201,7 @@ int weft_pool_each_result(weft_pool *pool, int (*fn)(const weft_result *result, 
     wf_lock_drop(&pool->lock);
     int status = 0;
     for (size_t i = 0; i < count && status == 0; i++)
-        status = fn(&results[i], arg);
-    wf_os_free(results);
+        status = wf_pool_call_back(fn, &results[i], arg);
+    wf_wait_free(results);
     return status;
 }

@@ -25,7 +25,9 @@ static void pop(struct items_log *log) {
 
 static void owner_last(void *log) {
     push(0);
+#ifndef MODEL_MUTANT_FOREIGN_PUSH
     push(1);
+#endif
     pop(log);
     pop(log);
 }
@@ -58,6 +60,14 @@ static void thief_twice(void *log) {
     thief(log);
 }
 
+/* With the mutant one of the thieves pushes first, which only the owner may. */
+static void other_thief(void *log) {
+#ifdef MODEL_MUTANT_FOREIGN_PUSH
+    push(1);
+#endif
+    thief(log);
+}
+
 void model_main(void) {
     CHECK(wf_deque_init(&deque) == 0);
     int made = 3;
@@ -65,7 +75,7 @@ void model_main(void) {
         made = 2;
         model_start(owner_last, &logs[0]);
         model_start(thief, &logs[1]);
-        model_start(thief, &logs[2]);
+        model_start(other_thief, &logs[2]);
     } else if (strcmp(model_case(), "turn") == 0) {
         model_start(owner_turn, &logs[0]);
         model_start(thief_twice, &logs[1]);
