@@ -198,6 +198,7 @@ int wf_pool_wait_idle(weft_pool *pool, int64_t deadline) {
     wf_lock_take(&pool->lock);
     if (!wf_pool_awaited_locked(pool, &generation)) {
         wf_lock_drop(&pool->lock);
+        wf_context_acquire(pool);
         return 0;
     }
     if (wf_pool_is_at_a_loss_locked(pool)) {
@@ -206,5 +207,8 @@ int wf_pool_wait_idle(weft_pool *pool, int64_t deadline) {
     }
     struct wf_waiter waiter;
     waiter.amount = generation;
-    return wf_wait_locked(&waiter, &pool->lock, &pool->idlers, deadline, "pool");
+    error = wf_wait_locked(&waiter, &pool->lock, &pool->idlers, deadline, "pool");
+    if (!error)
+        wf_context_acquire(pool);
+    return error;
 }

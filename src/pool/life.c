@@ -134,10 +134,11 @@ static int resolve_options(weft_pool *pool, const weft_pool_options *given) {
     pool->special = is_special ? WF_WORK_SPECIAL : 0;
     wf_store_relaxed(&pool->gate, options->suspended ? WF_GATE_SUSPENDED : 0);
     if (options->cpus) {
-        char *copy = wf_os_alloc(strlen(options->cpus) + 1);
+        size_t size = strlen(options->cpus) + 1;
+        char *copy = wf_os_alloc(size);
         if (!copy)
             return -ENOMEM;
-        strcpy(copy, options->cpus);
+        memcpy(copy, options->cpus, size);
         options->cpus = copy;
     }
     return 0;

@@ -88,14 +88,13 @@ static bool end_run(weft_pool *pool, struct wf_work *work, weft_work_status stat
 /* Succeeded, and nobody asked. */
 bool wf_work_over_quietly(weft_pool *pool, struct wf_shard *shard, struct wf_work *work) {
     uint64_t word = wf_load_relaxed(&work->word);
-    uint32_t generation = wf_work_generation(word) + 1;
     if (WF_UNLIKELY((uint32_t)word != WF_WORK_CLAIMED))
         return false;
     WF_POINT("pool.before_free");
     WF_MOVE_CHECK(&wf_work_machine, WF_WORK_CLAIMED, WF_WORK_FREE);
-    uint64_t next = (uint64_t)(generation ? generation : 1) << 32 | WF_WORK_FREE;
-    if (WF_UNLIKELY(!wf_cas_acq_rel(&work->word, &word, next)))
+    if (WF_UNLIKELY(!wf_cas_acq_rel(&work->word, &word, wf_work_next_free(word))))
         return false;
+    wf_context_release(pool);
     wf_work_put_free(pool, shard, work);
     if (WF_LIKELY(shard)) {
         wf_count_owner(&shard->succeeded, 1);
@@ -271,6 +270,7 @@ static void tell_one(weft_pool *pool, struct wf_work *work, struct wf_chain *fai
         wf_store_seq_cst(&pool->held, wf_load_relaxed(&pool->held) - 1);
         wf_lock_drop(&pool->lock);
     }
+    wf_context_release(pool);
     tell_program(pool, terms, &result);
     wf_pool_count_result(pool, &result);
     wf_lock_take(&pool->lock);

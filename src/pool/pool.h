@@ -422,7 +422,7 @@ bool wf_pool_is_at_a_loss_locked(weft_pool *pool);
 void wf_pool_tell_loss(weft_pool *pool);
 
 /* run.c */
-struct wf_task *wf_runner_take_owner(struct wf_worker *worker); /* for struct wf_supply */
+struct wf_task *wf_runner_take_owner(struct wf_worker *base); /* for struct wf_supply */
 /* Runs a work that the caller has claimed, on the caller's own stack. */
 void wf_work_run_here(weft_pool *pool, struct wf_work *work);
 /* Takes a work that was dequeued for running: false when it is a tombstone, which is let go. */

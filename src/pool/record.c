@@ -48,7 +48,6 @@ static struct wf_work *first_use_locked(weft_pool *pool) {
 
 void wf_work_recycle(weft_pool *pool, struct wf_shard *shard, struct wf_work *work) {
     uint64_t word = wf_load_relaxed(&work->word);
-    uint32_t generation = wf_work_generation(word) + 1;
     struct wf_terms *terms = wf_work_terms(work);
     WF_MOVE_CHECK(&wf_work_machine, wf_work_phase(word), WF_WORK_FREE);
     WF_ASSERT(!work->waiters);
@@ -62,7 +61,7 @@ void wf_work_recycle(weft_pool *pool, struct wf_shard *shard, struct wf_work *wo
     work->error = 0;
     work->submitted_at = 0;
     work->started_at = 0;
-    wf_store_release(&work->word, (uint64_t)(generation ? generation : 1) << 32 | WF_WORK_FREE);
+    wf_store_release(&work->word, wf_work_next_free(word));
     wf_work_put_free(pool, shard, work);
 }
 

@@ -326,6 +326,7 @@ static inline void count_long(const struct wf_runner *runner, bool is_more) {
 static void work_starts(struct wf_runner *runner, struct wf_work *work) {
     unsigned attempts = wf_load_relaxed(&work->attempts) + 1;
     wf_store_relaxed(&work->attempts, attempts);
+    wf_context_acquire(work);
     uint64_t word = wf_load_relaxed(&work->word);
     if (WF_LIKELY(!(word & WF_WORK_SPECIAL)))
         return;

@@ -36,6 +36,7 @@ struct order {
 static const weft_work_options no_options;
 
 static bool is_plain(const weft_pool *pool, const weft_work_options *options);
+static bool asks_for_nothing(const weft_work_options *options);
 static int check_work_options(const weft_pool *pool, const weft_work_options *options);
 static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
                         size_t *done);
@@ -109,7 +110,16 @@ int weft_pool_submit_batch(weft_pool *pool, weft_work *out, const weft_work_opti
 static inline bool is_plain(const weft_pool *pool, const weft_work_options *options) {
     if (WF_UNLIKELY(pool->options.store_results | (pool->options.work_timeout != 0)))
         return false; /* these need terms */
-    return !options || memcmp(options, &no_options, sizeof no_options) == 0;
+    return !options || asks_for_nothing(options);
+}
+
+static bool asks_for_nothing(const weft_work_options *options) {
+    bool has_traits = options->priority || options->placement || options->on_thread_stack || options->long_running ||
+                      options->store_result || options->retry || options->timeout || options->deadline;
+    bool has_ties = options->id.text || options->id.number || options->group || options->after_count ||
+                    options->after_id_count || options->callback || options->promise;
+    /* What is wrong in the rest is found on the long way. */
+    return !has_traits && !has_ties && !options->max_retries && !options->timeout_action && !options->submit_deadline;
 }
 
 /* NOT_THIS_WAY: the gate is shut, the pool is being stopped, or there is a limit. Errors are the submit's. */
@@ -232,6 +242,7 @@ static inline uint64_t fill_plain(weft_pool *pool, struct wf_work *work, weft_wo
     note_generation(pool, work);
     if (WF_UNLIKELY(pool->options.measure))
         work->submitted_at = wf_os_now();
+    wf_context_release(work);
     return wf_work_with_phase(word, WF_WORK_QUEUED) | WF_WORK_LISTED | pool->special;
 }
 
@@ -402,6 +413,7 @@ static struct wf_work *make_work_locked(const struct order *order, struct wf_ter
     if (pool->options.measure)
         work->submitted_at = wf_os_now();
     terms->work = work;
+    wf_context_release(work);
     wf_store_release(&work->terms, terms); /* pairs with wf_work_terms */
     return work;
 }

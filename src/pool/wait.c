@@ -36,11 +36,15 @@ int weft_pool_wait_work(weft_pool *pool, weft_work handle, weft_result *out, wef
     wf_lock_take(&work->lock);
     if (look_locked(work, handle, out, &status)) {
         wf_lock_drop(&work->lock);
+        wf_context_acquire(pool);
         return status;
     }
     struct wf_waiter waiter;
     waiter.value = out;
-    return wf_wait_locked(&waiter, &work->lock, &work->waiters, deadline, "work");
+    status = wf_wait_locked(&waiter, &work->lock, &work->waiters, deadline, "work");
+    if (!status)
+        wf_context_acquire(pool);
+    return status;
 }
 
 /* Whether the caller runs it, perhaps below others on its stack, and would wait for itself. */
@@ -80,6 +84,7 @@ int weft_pool_poll_work(weft_pool *pool, weft_work handle, weft_result *out) {
     if (!look_locked(work, handle, out, &status))
         status = -EAGAIN;
     wf_lock_drop(&work->lock);
+    wf_context_acquire(pool);
     return status;
 }
 
@@ -120,6 +125,7 @@ static void work_case_prepare(weft_case *entry, struct wf_waiter *node) {
 }
 
 static void work_case_finish(weft_case *entry, struct wf_waiter *node) {
+    wf_context_acquire(entry->object);
     entry->status = node->status;
 }
 

@@ -57,6 +57,11 @@ static inline weft_work_status wf_work_status(uint64_t word) {
 static inline uint32_t wf_work_generation(uint64_t word) {
     return (uint32_t)(word >> 32);
 }
+/* Of a record that nobody has, under the generation after that one. */
+static inline uint64_t wf_work_next_free(uint64_t word) {
+    uint64_t generation = (uint32_t)(wf_work_generation(word) + 1);
+    return (generation ? generation : 1) << 32 | WF_WORK_FREE;
+}
 static inline uint64_t wf_work_with_phase(uint64_t word, enum wf_work_phase phase) {
     WF_MOVE_CHECK(&wf_work_machine, wf_work_phase(word), phase);
     return (word & ~WF_WORK_PHASE_MASK) | phase;

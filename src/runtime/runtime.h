@@ -60,7 +60,7 @@ struct wf_runtime_plan {
 
 /* weft_run, by a plan if that is not NULL. Besides the errors of weft_run those of cpus and nice, for the calling thread:
  * -EINVAL, -EPERM. A runtime with a supply never reports a deadlock, and counts as something outside for the others. */
-int wf_runtime_run(const weft_options *options, const struct wf_runtime_plan *plan, int (*first)(void *arg), void *arg);
+int wf_runtime_run(const weft_options *given, const struct wf_runtime_plan *plan, int (*first)(void *arg), void *arg);
 
 /* As fibers->on_rest: reports a deadlock and ends the runtime. */
 int64_t wf_deadlock_rest(struct wf_fiber_worker *worker, int64_t now);

@@ -2,7 +2,7 @@
  *
  * stress/pool.h - what the stress suites of pools share: how much to do, and a pool with nothing left in it.
  *
- * The pool has 1, 2 or 33 threads in the entries .w1, .w2 and .w8. WEFT_POOL_FULL=1, or a scale of 10000, runs the long versions:
+ * The pool has as many threads as the entry says. WEFT_POOL_FULL=1, or a scale of 10000, runs the long versions:
  * 10,000 bursts, a million rounds, a hundred times a million works. That takes hours.
  */
 #ifndef WF_STRESS_POOL_H
@@ -23,7 +23,7 @@ static inline long amount(long usual, long least, long full) {
 }
 
 static inline unsigned pool_threads(void) {
-    return wf_test_workers() == 8 ? MANY_THREADS : wf_test_workers();
+    return wf_test_workers();
 }
 
 static inline weft_pool *pool_with(const weft_pool_options *options) {
