@@ -58,8 +58,7 @@ void wf_machine_check(const struct wf_machine *machine, uint32_t from, uint32_t 
     CHECK(wf_machine_allows(machine, from, to));
 }
 
-char *wf_job_call(weft_pool *of, struct wf_job *job) {
-    (void)of;
+char *wf_job_call(struct wf_job *job) {
     job->fn(job->arg);
 #ifdef MODEL_MUTANT_RUN_TWICE
     job->fn(job->arg);
@@ -156,7 +155,7 @@ static void steal(void *unused) {
     struct wf_task *task;
     (void)unused;
     if (wf_deque_steal_thief(&shard.jobs, &task) > 0)
-        wf_job_run(&pool, task);
+        wf_job_run(task);
 }
 
 static struct wf_job *awaited;
