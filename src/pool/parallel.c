@@ -146,7 +146,7 @@ static uint64_t steps_between(int64_t begin, int64_t end, int64_t step) {
         return 0;
     uint64_t distance = step > 0 ? (uint64_t)end - (uint64_t)begin : (uint64_t)begin - (uint64_t)end;
     uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
-    return (distance - 1) / stride + 1;
+    return (distance - 1) / stride + 1; // cppcheck-suppress zerodivcond ; the caller has refused a step of 0
 }
 
 /* The part that reaches the end of the loop ends where the program said, which may be no multiple of the step. */

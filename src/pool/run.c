@@ -398,7 +398,7 @@ void wf_work_run_here(weft_pool *pool, struct wf_work *work) {
     runner.fibers = fiber ? wf_worker_self()->fibers : NULL;
     wf_cancel_init(&runner.cancel, stack && !stack->shields ? stack->cancel : NULL);
     wf_lock_take(&work->lock); /* whoever stopped it by force before found no runner */
-    work->runner = &runner;
+    work->runner = &runner;    // cppcheck-suppress autoVariables ; the work is over when this returns
     bool is_forced = wf_load_relaxed(&work->word) & WF_WORK_FORCE;
     wf_lock_drop(&work->lock);
     if (is_forced)
