@@ -35,7 +35,7 @@
 /* Of a plain thread, and of a worker while a work is on its thread's own stack. */
 static __thread struct wf_runner *thread_runner;
 
-struct native_call {
+struct thread_stack_call {
     struct wf_fiber_worker *worker;
     struct wf_runner *runner;
     bool has_panicked;
@@ -374,7 +374,7 @@ static bool call_on_thread_stack(struct wf_runner *runner) {
     struct wf_fiber_worker *worker = wf_worker_self();
     if (!worker->base.processor || wf_alone_native(worker) != 0)
         return call_guarded(runner, &wf_fiber_stack(runner->fiber)->trying);
-    struct native_call call = {.worker = worker, .runner = runner};
+    struct thread_stack_call call = {.worker = worker, .runner = runner};
     wf_store_release(&runner->native_thread, wf_os_thread_id()); /* pairs with wf_runner_interrupt */
     wf_context_call_on(worker->native_sp, worker->native, on_thread_stack, &call);
     wf_store_release(&runner->native_thread, 0);
@@ -382,7 +382,7 @@ static bool call_on_thread_stack(struct wf_runner *runner) {
 }
 
 static void on_thread_stack(void *opaque) {
-    struct native_call *call = opaque;
+    struct thread_stack_call *call = opaque;
     wf_current_set(NULL);
     thread_runner = call->runner;
     call->has_panicked = weft_try(call_work, call->runner, NULL, 0) != 0;
