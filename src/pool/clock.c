@@ -24,7 +24,6 @@
  * clock.lock is innermost; nothing is called under it but the heap, memory, and the start of the thread.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "base/point.h"
 #include "os/clock.h"
@@ -32,12 +31,11 @@
 #include "os/report.h"
 #include "pool/pool.h"
 
-/* FIRST_ROOM: a pool's own alarms and those of a few works. GRACE_STEPS: see ring_grace. */
-enum { FIRST_ROOM = 16, GRACE_STEPS = 8 };
+/* See ring_grace. */
+enum { GRACE_STEPS = 8 };
 
 static int alarm_set_locked(weft_pool *pool, struct wf_pool_alarm *alarm, int64_t when);
 static int alarm_reserve_locked(weft_pool *pool, struct wf_pool_alarm *alarm);
-static int alarms_grow_locked(struct wf_pool_clock *clock);
 static bool alarm_is_set(const struct wf_pool_alarm *alarm);
 static bool alarm_take_back_locked(struct wf_pool_clock *clock, struct wf_pool_alarm *alarm);
 static int64_t alarm_stand_still_locked(struct wf_pool_clock *clock, struct wf_pool_alarm *alarm, int64_t now);
@@ -100,7 +98,7 @@ static int alarm_reserve_locked(weft_pool *pool, struct wf_pool_alarm *alarm) {
     if (clock->is_over)
         return -ESHUTDOWN;
     if (clock->reserved == clock->alarms.capacity) {
-        int error = alarms_grow_locked(clock);
+        int error = wf_heap_grow(&clock->alarms);
         if (error)
             return error;
     }
@@ -113,20 +111,6 @@ static int alarm_reserve_locked(weft_pool *pool, struct wf_pool_alarm *alarm) {
     }
     alarm->has_room = true;
     clock->reserved++;
-    return 0;
-}
-
-static int alarms_grow_locked(struct wf_pool_clock *clock) {
-    struct wf_heap *heap = &clock->alarms;
-    uint32_t room = heap->capacity ? 2 * heap->capacity : FIRST_ROOM;
-    struct wf_heap_entry *entries = wf_os_alloc(room * sizeof *entries);
-    if (!entries)
-        return -ENOMEM;
-    if (heap->count)
-        memcpy(entries, heap->entries, heap->count * sizeof *entries);
-    wf_os_free(heap->entries);
-    heap->entries = entries;
-    heap->capacity = room;
     return 0;
 }
 

@@ -57,10 +57,7 @@ WF_NOINLINE void wf_pool_call_helper(weft_pool *pool) {
     wf_lock_take(&pool->helpers_lock);
     struct wf_waiter *waiter = wf_wait_take_first_locked(&pool->helpers);
     wf_lock_drop(&pool->helpers_lock);
-    if (!waiter)
-        return;
-    waiter->status = 0;
-    wf_wait_wake(waiter);
+    wf_pool_wake_one(waiter);
 }
 
 static bool help_case_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter ***queue) {

@@ -392,6 +392,13 @@ struct wf_task *wf_pool_next_any(weft_pool *pool);
 bool wf_pool_has_any(weft_pool *pool);
 /* Whether there is something for wf_pool_next_any. */
 bool wf_pool_has_work_any(weft_pool *pool);
+/* Somebody who was taken out of a queue, or NULL, is told to look again. */
+static inline void wf_pool_wake_one(struct wf_waiter *waiter) {
+    if (WF_LIKELY(!waiter))
+        return;
+    waiter->status = 0;
+    wf_wait_wake(waiter);
+}
 /* help.c: somebody who waits may help. */
 void wf_pool_call_helper(weft_pool *pool);
 /* What its owner has finished goes off the pool's word. */

@@ -62,10 +62,7 @@ void wf_queue_note_dead(weft_pool *pool, struct wf_work *work) {
         told = wf_wait_take_first_locked(&pool->queue.room_waiters);
     }
     wf_lock_drop(&pool->queue.lock);
-    if (told) {
-        told->status = 0;
-        wf_wait_wake(told);
-    }
+    wf_pool_wake_one(told);
 }
 
 /* It may have been ended on its way here, by somebody who did not find it. */
@@ -342,10 +339,7 @@ static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard
         told = wf_wait_take_first_locked(&queue->room_waiters);
     bool is_more = wf_load_relaxed(&queue->length) > 0 || shard->batched > 0;
     wf_lock_drop(&queue->lock);
-    if (told) {
-        told->status = 0;
-        wf_wait_wake(told);
-    }
+    wf_pool_wake_one(told);
     if (!work)
         return NULL;
     if (is_more)
@@ -427,10 +421,7 @@ struct wf_task *wf_pool_next_any(weft_pool *pool) {
         if (task && is_more)
             wf_pool_notify(pool);
     }
-    if (told) {
-        told->status = 0;
-        wf_wait_wake(told);
-    }
+    wf_pool_wake_one(told);
     for (uint32_t i = 0; i < WF_SHARDS_MAX && !task; i++) {
         struct wf_shard *victim = wf_load_acquire(&pool->shards[i]); /* pairs with its making */
         if (!victim)

@@ -77,10 +77,7 @@ void wf_pool_give_place_back(weft_pool *pool) {
     pool->queue.promised--;
     struct wf_waiter *told = wf_wait_take_first_locked(&pool->queue.room_waiters);
     wf_lock_drop(&pool->queue.lock);
-    if (told) {
-        told->status = 0;
-        wf_wait_wake(told);
-    }
+    wf_pool_wake_one(told);
 }
 
 /* Makes room, or finds that there is some: tombstones do not count once they are out. */

@@ -15,13 +15,13 @@
 #include "weft/pool.h"
 
 #define WF_WORK_PHASES(X) \
-    X(WF_WORK_FREE, "free", WF_BIT(WF_WORK_HELD) | WF_BIT(WF_WORK_QUEUED) | WF_BIT(WF_WORK_CLAIMED)) \
+    X(WF_WORK_FREE, "free", WF_BIT(WF_WORK_HELD) | WF_BIT(WF_WORK_QUEUED)) \
     X(WF_WORK_HELD, "held", WF_BIT(WF_WORK_QUEUED) | WF_BIT(WF_WORK_DONE)) \
     X(WF_WORK_QUEUED, "queued", WF_BIT(WF_WORK_CLAIMED) | WF_BIT(WF_WORK_DONE)) \
     X(WF_WORK_CLAIMED, "claimed", WF_BIT(WF_WORK_QUEUED) | WF_BIT(WF_WORK_DONE) | WF_BIT(WF_WORK_FREE)) \
     X(WF_WORK_DONE, "done", WF_BIT(WF_WORK_FREE))
 
-/* FREE -> CLAIMED: the submitter runs it. CLAIMED -> QUEUED: a retry. CLAIMED -> FREE: nobody cares what became of it. */
+/* CLAIMED -> QUEUED: a retry. CLAIMED -> FREE: nobody cares what became of it. */
 enum wf_work_phase { WF_WORK_PHASES(WF_STATE_ENUM) };
 extern const struct wf_machine wf_work_machine;
 

@@ -18,7 +18,6 @@
  * empty and larger than SHRINK_ABOVE, so that a burst of a million sleepers leaves nothing behind. */
 enum { FIRST_CAPACITY = 64, SHRINK_ABOVE = 4096 };
 
-static int timers_grow(struct wf_timers *timers);
 static void timers_publish(struct wf_timers *timers);
 static void timers_shrink(struct wf_timers *timers);
 static struct wf_task *alarm_fire(struct wf_timer *timer);
@@ -37,7 +36,7 @@ void wf_timers_term(struct wf_timers *timers) {
 int wf_timers_arm_locked(struct wf_timers *timers, struct wf_timer *timer, int64_t deadline_ns) {
     wf_lock_take(&timers->lock);
     if (timers->heap.count == timers->heap.capacity) {
-        int error = timers_grow(timers);
+        int error = wf_heap_grow(&timers->heap);
         if (error) {
             wf_lock_drop(&timers->lock);
             return error;
@@ -184,8 +183,7 @@ uint64_t wf_alarm_take(struct wf_alarm *alarm) {
     return expired;
 }
 
-static int timers_grow(struct wf_timers *timers) {
-    struct wf_heap *heap = &timers->heap;
+int wf_heap_grow(struct wf_heap *heap) {
     uint32_t capacity = heap->capacity ? heap->capacity * 2 : FIRST_CAPACITY;
     struct wf_heap_entry *entries = wf_os_alloc(capacity * sizeof *entries);
     if (!entries)

@@ -80,4 +80,7 @@ static inline int64_t wf_timers_earliest(struct wf_timers *timers) {
     return wf_load_relaxed(&timers->earliest);
 }
 
+/* Room for twice as many, under whatever guards the heap. 0, or -ENOMEM and nothing has changed. */
+int wf_heap_grow(struct wf_heap *heap);
+
 #endif

@@ -32,7 +32,7 @@ struct account {
     _Atomic int status;
 };
 
-enum { ACCOUNTS = 200000, PANICS_MAX = 5, STEPS = 20 };
+enum { ACCOUNTS = 1000000, PANICS_MAX = 5, STEPS = 20 };
 
 static struct account accounts[ACCOUNTS];
 static atomic_long next_account;

@@ -15,21 +15,34 @@
 
 static char text[16384]; /* what the last run said */
 
-/* Standard error is a file meanwhile, and in text afterwards. */
-static inline int run_quietly(const weft_options *options, int (*first)(void *arg), void *arg) {
+struct quiet {
+    int file;
+    int kept;
+};
+
+/* Standard error is a file from here on, and in text afterwards. */
+static inline struct quiet quiet_begin(void) {
     fflush(stderr);
-    int file = memfd_create("stderr", MFD_CLOEXEC);
-    int kept = dup(STDERR_FILENO);
-    CHECK_GE(file, 0);
-    CHECK_GE(kept, 0);
-    dup2(file, STDERR_FILENO);
-    int outcome = weft_run(options, first, arg);
-    dup2(kept, STDERR_FILENO);
-    close(kept);
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    close(file);
+    struct quiet quiet = {.file = memfd_create("stderr", MFD_CLOEXEC), .kept = dup(STDERR_FILENO)};
+    CHECK_GE(quiet.file, 0);
+    CHECK_GE(quiet.kept, 0);
+    dup2(quiet.file, STDERR_FILENO);
+    return quiet;
+}
+
+static inline void quiet_end(struct quiet quiet) {
+    dup2(quiet.kept, STDERR_FILENO);
+    close(quiet.kept);
+    ssize_t length = pread(quiet.file, text, sizeof text - 1, 0);
+    close(quiet.file);
     CHECK_GE(length, 0);
     text[length] = 0;
+}
+
+static inline int run_quietly(const weft_options *options, int (*first)(void *arg), void *arg) {
+    struct quiet quiet = quiet_begin();
+    int outcome = weft_run(options, first, arg);
+    quiet_end(quiet);
     return outcome;
 }
 

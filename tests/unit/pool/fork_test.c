@@ -6,33 +6,7 @@
 #include "base/point.h"
 #include "pool/pool.h"
 #include "support/run.h"
-
-static weft_pool *pool;
-
-static int call_body(void *opaque) {
-    void (**body)(void) = opaque;
-    (*body)();
-    return 0;
-}
-
-static size_t stack_size; /* 0: the default */
-
-/* Runs body as a work of a pool with so many threads. */
-static void in_pool(unsigned threads, void (*body)(void)) {
-    weft_pool_options options = {.threads = threads, .stack_size = stack_size};
-    weft_work_options stored = {.store_result = true};
-    weft_work work;
-    weft_result result;
-    CHECK_EQ(weft_pool_new(&pool, &options), 0);
-    CHECK_EQ(weft_pool_submit_with(pool, &work, &stored, call_body, &body), 0);
-    CHECK_EQ(weft_pool_wait_work(pool, work, &result, WEFT_NEVER), 0);
-    CHECK_EQ(result.status, WEFT_WORK_SUCCEEDED);
-    weft_pool_free(pool);
-}
-
-static void in_any_pool(void (*body)(void)) {
-    in_pool(wf_test_workers(), body);
-}
+#include "unit/pool/jobs.h"
 
 /* ---- The word ---- */
 
@@ -98,36 +72,6 @@ TEST(fork_and_join_compute_the_same_everywhere) {
     run_fibers(fibs);
     in_any_pool(fibs);
     in_pool(33, fibs);
-}
-
-enum { JOBS = 700 };
-static _Atomic int runs[JOBS];
-static weft_job jobs[JOBS];
-
-static void count_run(void *opaque) {
-    _Atomic int *count = opaque;
-    atomic_fetch_add(count, 1);
-    if ((count - runs) % 5 == 0)
-        weft_yield();
-}
-
-static void check_runs(int expected) {
-    for (int i = 0; i < JOBS; i++)
-        CHECK_EQ(atomic_exchange(&runs[i], 0), expected);
-}
-
-/* More jobs than a new deque has room for. */
-static void many_at_once(void) {
-    for (int i = 0; i < JOBS; i++)
-        weft_fork(&jobs[i], count_run, &runs[i]);
-    for (int i = 0; i < JOBS; i++)
-        weft_join_job(&jobs[i]);
-    check_runs(1);
-    for (int i = 0; i < JOBS; i++)
-        weft_fork(&jobs[i], count_run, &runs[i]);
-    for (int i = JOBS; i-- > 0;)
-        weft_join_job(&jobs[i]);
-    check_runs(1);
 }
 
 TEST(jobs_may_be_joined_in_any_order) {

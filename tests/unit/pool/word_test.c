@@ -13,7 +13,7 @@
 static bool work_may(uint32_t from, uint32_t to) {
     switch (from) {
     case WF_WORK_FREE:
-        return to == WF_WORK_HELD || to == WF_WORK_QUEUED || to == WF_WORK_CLAIMED;
+        return to == WF_WORK_HELD || to == WF_WORK_QUEUED;
     case WF_WORK_HELD:
         return to == WF_WORK_QUEUED || to == WF_WORK_DONE;
     case WF_WORK_QUEUED:

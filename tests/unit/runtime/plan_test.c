@@ -3,11 +3,11 @@
  * unit/runtime/plan_test.c - a runtime by a plan: what its threads are like, who it is for others, what is refused.
  */
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "os/fault.h"
+#include "support/quiet.h"
 #include "support/supplied.h"
 
 static int never_called(void *arg) {
@@ -177,18 +177,9 @@ static void *run_on_threads_that_cannot(void *arg) {
 }
 
 TEST(a_later_thread_that_cannot_be_as_planned_is_reported_once_and_used) {
-    static char text[4096];
-    fflush(stderr);
-    int file = memfd_create("stderr", MFD_CLOEXEC);
-    int kept = dup(STDERR_FILENO);
-    dup2(file, STDERR_FILENO);
+    struct quiet quiet = quiet_begin();
     thread_join(thread_start(run_on_threads_that_cannot, NULL));
-    dup2(kept, STDERR_FILENO);
-    close(kept);
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    close(file);
-    CHECK_GE(length, 0);
-    text[length] = 0;
+    quiet_end(quiet);
     const char *said = strstr(text, "planned: a thread could not get");
     CHECK(said != NULL);
     CHECK(strstr(said + 1, "planned: a thread could not get") == NULL);

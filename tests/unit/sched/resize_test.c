@@ -4,9 +4,9 @@
  *
  * The races of sched/extra.c are forced at its points: what was asked for changes while one goes into service, or out of it.
  */
-#include <sys/mman.h>
 
 #include "os/fault.h"
+#include "support/quiet.h"
 #include "support/supplied.h"
 
 static struct wf_engine *engine_now(void) {
@@ -354,7 +354,7 @@ static void grow_when_denied(void) {
     WORK_UNTIL(wf_engine_in_service_any(engine_now()) == 4);
 }
 
-static int count_of(const char *text, const char *wanted) {
+static int count_of(const char *wanted) {
     int count = 0;
     for (const char *at = text; (at = strstr(at, wanted)); at++)
         count++;
@@ -362,19 +362,10 @@ static int count_of(const char *text, const char *wanted) {
 }
 
 TEST(without_threads_it_says_so_once_and_tries_again) {
-    static char text[4096];
-    fflush(stderr);
-    int file = memfd_create("stderr", MFD_CLOEXEC);
-    int kept = dup(STDERR_FILENO);
-    dup2(file, STDERR_FILENO);
+    struct quiet quiet = quiet_begin();
     run_supplied((struct wf_runtime_plan){.name = "supplied"}, grow_when_denied);
-    dup2(kept, STDERR_FILENO);
-    close(kept);
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    close(file);
-    CHECK_GE(length, 0);
-    text[length] = 0;
-    CHECK_EQ(count_of(text, "supplied: 4 workers are wanted and 1 are there"), 1);
+    quiet_end(quiet);
+    CHECK_EQ(count_of("supplied: 4 workers are wanted and 1 are there"), 1);
 }
 
 /* More than may have threads. */
