@@ -6,7 +6,8 @@
  * kind, to fail with a chosen error, and can see how often each kind was called; so a sweep fails call 1, 2, 3, ...
  * until none fails any more. In a product build wf_fault is the constant 0 and leaves no code.
  *
- * The orders are process-wide and are changed only by the one thread that runs the test.
+ * The orders are process-wide and are changed only by the one thread that runs the test. An order may be for calls of that
+ * thread alone: then those of others are neither counted nor made to fail.
  */
 #ifndef WF_OS_FAULT_H
 #define WF_OS_FAULT_H
@@ -52,6 +53,8 @@ int wf_fault(enum wf_system_call call);
 /* From now on the nth call (1 is the next one) of that kind fails once with -error; WF_CALL_COUNT means of any kind.
  * every: that call and all that follow. nth 0 takes the order back. Resets the counts. */
 void wf_fault_order(enum wf_system_call call, long nth, int error, int every);
+/* The same, for calls of this thread alone. */
+void wf_fault_order_here(enum wf_system_call call, long nth, int error, int every);
 long wf_fault_calls(enum wf_system_call call);
 long wf_fault_hits(void);
 const char *wf_fault_name(enum wf_system_call call);

@@ -20,6 +20,10 @@
 #include "base/atomic.h"
 #include "os/fault.h"
 
+#ifdef __SANITIZE_ADDRESS__
+void __asan_unpoison_memory_region(void const volatile *address, size_t size);
+#endif
+
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif
@@ -69,6 +73,9 @@ int wf_os_map(size_t bytes, void **out) {
     /* A huge page under a stack would make one touched page cost two megabytes. Advice only: failure is harmless. */
     (void)madvise(base, bytes, MADV_NOHUGEPAGE);
     wf_fetch_add_relaxed(&mapped_bytes, (int64_t)bytes);
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(base, bytes); /* there may have been a thread's stack here: its shadow outlives it */
+#endif
     *out = base;
     return 0;
 }

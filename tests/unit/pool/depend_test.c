@@ -453,7 +453,7 @@ TEST(a_submit_without_memory_leaves_a_pool_as_it_was) {
     long nth = 0;
     int error;
     do {
-        wf_fault_order(WF_CALL_ALLOC, ++nth, ENOMEM, 0);
+        wf_fault_order_here(WF_CALL_ALLOC, ++nth, ENOMEM, 0);
         error = weft_pool_submit_with(pool, &b, &options, return_zero, NULL);
         bool was_refused = wf_fault_hits() > 0;
         wf_fault_order(WF_CALL_ALLOC, 0, 0, 0);
