@@ -23,6 +23,7 @@
     X(EPOLL_CREATE, "epoll_create") \
     X(EPOLL_CTL, "epoll_ctl") \
     X(EPOLL_WAIT, "epoll_wait") \
+    X(DUPLICATE, "duplicate") \
     X(EVENTFD, "eventfd") \
     X(EVENTFD_WRITE, "eventfd_write") \
     X(EVENTFD_READ, "eventfd_read") \

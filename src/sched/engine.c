@@ -106,6 +106,7 @@ void wf_engine_term(struct wf_engine *engine) {
     wf_crew_term(engine);
     engine_free_processors(engine);
     wf_idle_term(&engine->idle);
+    wf_sentries_term(&engine->sentries);
     wf_os_poll_close(&engine->poll);
 }
 

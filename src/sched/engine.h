@@ -5,7 +5,7 @@
  * An engine is an instance; a process may have several. It runs *tasks* and knows nothing of fibers: the policy says
  * what running one means.
  *
- *     engine ---- injection queues (3 lanes), idle set, poller, crew, monitor
+ *     engine ---- injection queues (3 lanes), idle set, poller with its sentries, crew, monitor
  *       |-- processor 0: next slot, run rings (3 lanes), mailbox, timers  <--- a worker
  *       |-- processor 1: ...                                              <--- a worker
  *                                                             spare workers, workers that run a task alone
@@ -48,6 +48,7 @@
 #include "queue/mailbox.h"
 #include "queue/parker.h"
 #include "queue/ring.h"
+#include "sched/sentry.h"
 #include "sched/timer.h"
 
 struct wf_engine;
@@ -167,6 +168,8 @@ struct wf_worker {
     int64_t spin_ns;                     /* owner only: how long it looks on before it sleeps: sched/sleep.c */
     int64_t idle_since;                  /* owner only: when it first lay down after its last task */
     uint64_t idle_switches;              /* owner only: how many switches its processor had made by then */
+    uint32_t told_count;                 /* owner only: what it has found in the poller and not told yet */
+    uint64_t told[WF_POLL_MOST];         /* tags of sentries */
     bool has_thread;                     /* the first one runs on the caller's */
     bool is_spare;                       /* under the crew's lock: it is in the list */
     bool is_spoilt;                      /* its own: the thread is to end and not to be used again */
@@ -304,6 +307,7 @@ struct wf_engine {
     struct wf_os_poll poll;
     _Atomic int32_t poller;        /* processor whose holder sleeps in the poller, or WF_POLLER_NONE */
     _Atomic int64_t poll_deadline; /* when it will wake by itself; INT64_MIN while nobody polls */
+    struct wf_sentries sentries;
 
     _Atomic uint32_t world_requested; /* a fiber wants, or has, the world stopped */
     _Atomic uint32_t world_active;    /* processors that are neither asleep nor held nor frozen */
@@ -458,6 +462,12 @@ void wf_world_resume(struct wf_worker *worker);
 void wf_worker_sleep(struct wf_worker *worker);
 bool wf_worker_spin(struct wf_worker *worker);
 void wf_worker_cover_timers(struct wf_worker *worker);
+/* It has the poller's place and gives it up, with what it was told there. */
+void wf_worker_leave_poller(struct wf_worker *worker);
+/* Any thread: descriptors are watched for, and nobody watches at the moment. */
+static inline bool wf_engine_lacks_poller_any(struct wf_engine *engine) {
+    return wf_load_relaxed(&engine->sentries.armed) > 0 && wf_load_relaxed(&engine->poller) == WF_POLLER_NONE;
+}
 /* Any thread: a timer was armed in another processor than the caller's: see to it that somebody wakes for it. */
 void wf_engine_timers_changed_any(struct wf_engine *engine);
 /* The same for one that was armed here by somebody who does not hold it. */

@@ -214,6 +214,8 @@ static enum look look_at_held(struct wf_engine *engine, struct wf_processor *pro
     wf_store_relaxed(&processor->attention, 1); /* a fiber that asks (weft_maybe_yield) is told that it is time */
     if (wf_timers_earliest(&processor->timers) != WF_NEVER)
         wf_engine_timers_changed_any(engine); /* it may have armed one, and not come to see who wakes for it */
+    if (wf_engine_lacks_poller_any(engine))
+        wf_engine_notify_any(engine);
     if (!engine->has_stand_ins || !work_waits(engine, now) || !is_at_task(holder))
         return LOOK_BUSY;
     bool has_run = has_run_meanwhile(&engine->monitor.sights[processor->index], holder);
@@ -247,7 +249,7 @@ static bool is_at_task(struct wf_worker *worker) {
 static bool work_waits(struct wf_engine *engine, int64_t now) {
     if (wf_idle_parked_any(&engine->idle) > 0)
         return false;
-    if (wf_engine_has_surplus_any(engine) || wf_engine_has_next_any(engine, NULL))
+    if (wf_engine_has_surplus_any(engine) || wf_engine_has_next_any(engine, NULL) || wf_engine_lacks_poller_any(engine))
         return true;
     for (uint32_t i = 0, limit = wf_engine_limit(engine); i < limit; i++)
         if (wf_timers_earliest(&engine->processors[i]->timers) <= now + LOOK_SOON_NS)

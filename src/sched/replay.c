@@ -15,8 +15,9 @@
  *   - Each choice reads the clock once, which moves it: fibers that wait for a moment by yielding get there.
  *
  * Time: where the worker would sleep in the poller and no other thread exists, nothing can happen before the next timer,
- * and the clock jumps there. With other threads about, they may wake a fiber at any moment of real time: then the worker
- * really sleeps, and what has passed is added to the clock. Such a run is not repeatable to the last bit.
+ * and the clock jumps there. With other threads about, or descriptors that are watched, a fiber may be woken at any moment of
+ * real time: then the worker really sleeps, and what has passed is added to the clock. Such a run is not repeatable to the
+ * last bit.
  *
  * The processor's has_extra stays set, so that the fast path needs no test for replay.
  */
@@ -135,8 +136,8 @@ void wf_replay_poll(struct wf_engine *engine, int64_t limit_ns) {
         wf_os_poll_wait(&engine->poll, WF_NEVER);
         return;
     }
-    int threads = wf_os_thread_count(); /* an error counts as company */
-    if (threads > 0 && threads <= REPLAY_THREADS) {
+    int threads = wf_os_thread_count(); /* an error counts as company, and so does what is behind a descriptor */
+    if (threads > 0 && threads <= REPLAY_THREADS && wf_load_relaxed(&engine->sentries.armed) == 0) {
         wf_os_poll_wait(&engine->poll, 0);
         /* A thread that has gone may have left something, and a token with it: then nothing is quiet yet. */
         if (wf_load_acquire(&engine->processors[0]->parker.word) == WF_PARKER_POLLING)

@@ -17,6 +17,8 @@
  *   - The limit is published, then (fence) the timers are looked at again; the armer publishes its timer, then (fence)
  *     looks at the limit. So an earlier timer is either in the limit or breaks the sleep.
  *
+ * What the poller was told by descriptors (sched/sentry.h) it passes on once it is out of the idle set.
+ *
  * Spinning, where there is a supply: what is added to it comes from outside, often in a steady stream, and then a worker that
  * sleeps is woken again at once, which costs both sides more than the work. Whoever was woken SPIN_SHORT_NS or less after it
  * lay down looks on for a while before it sleeps again. Finding something makes that while longer, finding nothing makes it
@@ -65,6 +67,8 @@ void wf_worker_sleep(struct wf_worker *worker) {
         worker->is_searching = wf_idle_search_begin(&engine->idle);
     wf_fence_seq_cst(); /* pairs with the fence of the monitor before it sleeps: it sees us awake, or we see it asleep */
     wf_monitor_wake(engine);
+    if (WF_UNLIKELY(worker->told_count))
+        wf_sentries_tell_owner(worker);
     if (slept_at && !worker->has_seen_work && worker->is_searching && wf_os_now() - slept_at <= SPIN_SHORT_NS)
         worker->spin_ns = 2 * worker->spin_ns < SPIN_SHORT_NS ? SPIN_SHORT_NS : SPIN_MOST_NS;
     if (took_itself && stays_until != WF_NEVER && wf_os_now() >= stays_until && !sees_work(worker))
@@ -162,7 +166,16 @@ static void worker_poll(struct wf_worker *worker, int64_t rest_until) {
         wf_parker_poll_end(&worker->processor->parker);
     }
     wf_store_relaxed(&engine->poll_deadline, INT64_MIN);
-    wf_store_release(&engine->poller, WF_POLLER_NONE); /* pairs with the compare and swap of the next poller */
+    wf_worker_leave_poller(worker);
+}
+
+void wf_worker_leave_poller(struct wf_worker *worker) {
+    struct wf_os_poll *poll = &worker->engine->poll;
+    worker->told_count = poll->ready_count;
+    for (uint32_t i = 0; i < poll->ready_count; i++)
+        worker->told[i] = poll->ready[i];
+    poll->ready_count = 0;
+    wf_store_release(&worker->engine->poller, WF_POLLER_NONE); /* pairs with the compare and swap of the next poller */
     worker->processor->is_uncovered = true;
 }
 

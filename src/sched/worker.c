@@ -4,7 +4,7 @@
  *
  *     loop:  attend: hold if the world is stopped; leave if an extra processor is not needed any more
  *            end if the engine is stopping
- *            serve     timers that are due; every so often the shared queue, a lower lane or the supply first
+ *            serve     timers that are due, descriptors; every so often the shared queue, a lower lane or the supply first
  *            pick      what is local
  *            share     a batch from the injection queue
  *            supply    what is no task yet, and waits outside
@@ -133,11 +133,14 @@ static bool worker_attend(struct wf_worker *worker) {
 
 static struct wf_task *worker_serve(struct wf_worker *worker) {
     struct wf_processor *processor = worker->processor;
-    if (wf_timers_earliest(&processor->timers) != WF_NEVER) {
+    bool has_sentries = wf_load_relaxed(&worker->engine->sentries.armed) > 0;
+    if (has_sentries || wf_timers_earliest(&processor->timers) != WF_NEVER) {
         int64_t now = wf_os_now();
         processor->clock_ns = now;
         set_allowance(processor, now);
         fire_timers(worker, processor, now);
+        if (has_sentries)
+            wf_sentries_look_owner(worker, now);
     } else {
         processor->clock_ns = wf_os_now_coarse();
         processor->visited_ns = 0;
@@ -211,7 +214,7 @@ static struct wf_task *take_from_lane(struct wf_worker *worker, enum wf_lane lan
     return wf_chain_take_first(&one);
 }
 
-/* With timers armed the clock is to be read about every VISIT_NS: so many picks as took that long last time, and only one
+/* With timers or sentries armed the clock is to be read about every VISIT_NS: so many picks as took that long last time, and only one
  * as long as that is not known. */
 static void set_allowance(struct wf_processor *processor, int64_t now) {
     uint64_t switches = wf_load_relaxed(&processor->counters.switches);
