@@ -29,8 +29,9 @@
 extern "C" {
 #endif
 
-/* Calls fn(arg) when the innermost weft_try around this call is left or, without one, when the fiber ends; newest
- * first. The frame that defers is gone by then, so arg must not point into it. Returns 0, -ENOMEM, -EINVAL for a null function, -EPERM on a plain thread. */
+/* Calls fn(arg) when the innermost weft_try around this call is left or, without one, when the fiber ends; in a callback of
+ * a loop that a fiber runs (weft/loop.h), when the callback ends; newest first. The frame that defers is gone by then, so
+ * arg must not point into it. Returns 0, -ENOMEM, -EINVAL for a null function, -EPERM on a plain thread. */
 WEFT_API int weft_defer(void (*fn)(void *arg), void *arg);
 
 /* Takes back the newest deferred call of the present weft_try and runs it now if run is set. Returns 0, or -ENOENT when

@@ -376,8 +376,11 @@ void wf_fiber_end(struct wf_fiber_worker *worker, struct wf_fiber *fiber, void *
         else
             wf_fetch_add_relaxed(&fibers->recycled_outside, 1);
         wf_record_free_locked(fibers, fiber);
-        if (told)
+        if (told) {
+            worker->is_telling = true;
             fibers->on_end_tell(told);
+            worker->is_telling = false;
+        }
     } else {
         fiber->value = result;
         if (error)

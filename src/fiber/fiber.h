@@ -135,6 +135,7 @@ struct wf_fiber_worker {
     struct wf_visit *visit; /* a parked fiber is being looked at from its own stack: fiber/visit.c */
     void *altstack;
     bool has_altstack;
+    bool is_telling; /* those who waited for a fiber that has ended: current is of no use */
 };
 
 struct wf_fiber_processor {
@@ -478,6 +479,17 @@ struct wf_try {
 };
 /* Calls fn(arg) as the innermost try; deferred calls have run when it returns 0, or -EOWNERDEAD after a panic. */
 int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(void *arg), void *arg);
+
+/* As weft_try, but a call of weft_exit inside counts as a panic. */
+int wf_try_contain(void (*fn)(void *arg), void *arg, char *message, size_t size);
+
+/* Runs what was deferred in the innermost region so far, newest first, and inside of it: a panic in one of them leaves the
+ * region, which then runs the rest. On a fiber. */
+void wf_deferred_run(void);
+static inline void wf_deferred_look(void) {
+    if (WF_UNLIKELY(wf_fiber_stack(wf_fiber_self())->trying->deferred != NULL))
+        wf_deferred_run();
+}
 
 /* Frees the deferred calls of a fiber that is dropped, without running them. */
 void wf_try_drop(struct wf_try *innermost);

@@ -40,6 +40,7 @@ struct pairs {
 };
 
 static struct wf_try **innermost_here(void);
+static int try_here(struct wf_try *attempt, void (*fn)(void *arg), void *arg);
 static bool region_ended_badly(struct wf_try *attempt, int end);
 static void run_deferred(struct wf_try *attempt, bool *has_panicked);
 static void leave_regions(struct wf_fiber *fiber, const struct wf_leaver *outer);
@@ -89,18 +90,32 @@ int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
     if (!fn || (!message && size))
         return -EINVAL;
     struct wf_try attempt;
-    struct wf_fiber *fiber = wf_fiber_self();
-    struct pairs pairs = fiber ? open_pairs(wf_fiber_stack(fiber)) : (struct pairs){0};
-    struct wf_leaver *leavers = fiber ? wf_fiber_stack(fiber)->leavers : NULL;
-    int error = wf_try_call(&attempt, innermost_here(), fn, arg);
-    if (error && fiber) {
-        leave_pairs(fiber, &pairs);
-        leave_regions(fiber, leavers);
-    }
+    int error = try_here(&attempt, fn, arg);
     if (attempt.is_exit)
         weft_exit(attempt.result);
     if (error && size)
         snprintf(message, size, "%s", attempt.message);
+    return error;
+}
+
+int wf_try_contain(void (*fn)(void *arg), void *arg, char *message, size_t size) {
+    struct wf_try attempt;
+    int error = try_here(&attempt, fn, arg);
+    if (WF_LIKELY(!error && !attempt.is_exit))
+        return 0;
+    snprintf(message, size, "%s", attempt.is_exit ? "weft_exit was called" : attempt.message);
+    return -EOWNERDEAD;
+}
+
+static int try_here(struct wf_try *attempt, void (*fn)(void *arg), void *arg) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    struct pairs pairs = fiber ? open_pairs(wf_fiber_stack(fiber)) : (struct pairs){0};
+    struct wf_leaver *leavers = fiber ? wf_fiber_stack(fiber)->leavers : NULL;
+    int error = wf_try_call(attempt, innermost_here(), fn, arg);
+    if (error && fiber) {
+        leave_pairs(fiber, &pairs);
+        leave_regions(fiber, leavers);
+    }
     return error;
 }
 
@@ -190,6 +205,11 @@ int weft_undefer(bool run) {
     if (run)
         call.fn(call.arg);
     return 0;
+}
+
+void wf_deferred_run(void) {
+    while (weft_undefer(true) == 0)
+        continue;
 }
 
 void wf_try_drop(struct wf_try *innermost) {

@@ -37,6 +37,8 @@ struct wf_cancel;
 struct wf_fiber_worker;
 
 /* Whoever wants to know of the end of a fiber. The memory is its own. */
+struct wf_loop_frame;
+
 struct wf_leaver {
     struct wf_leaver *next;
     /* On the fiber at its very end, when its deferred calls have run; after a return, an exit and a panic alike. */
@@ -79,6 +81,7 @@ struct wf_stack {
     void *held;                        /* list of ranked mutexes that it holds: sync/mutex.c */
     struct wf_leaver *leavers;         /* who wants to know when it ends; the fiber's own */
     void *work;                        /* of pool/: what it runs; the fiber's own */
+    struct wf_loop_frame *loops;       /* of loop/: what it is inside of; the fiber's own */
     struct weft_ffi_site site;         /* whether it is bound, and where foreign calls run; the fiber's own */
     /* The worker whose thread it has to itself, or NULL: fiber/alone.c. Written by the fiber while it runs; constant while it
      * waits. */

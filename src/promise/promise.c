@@ -26,9 +26,14 @@ static struct {
 } promise_unhandled;
 
 static int promise_settle_first(weft_promise *promise, const struct wf_settled *how);
+static inline bool promise_settle_as(weft_promise *promise, const weft_outcome *outcome, void *value, bool is_quiet,
+                                     struct wf_owned *owned, struct wf_settlement *settlement);
 static void promise_abandon(weft_promise *promise);
 static void promise_report(const weft_promise *promise);
 static void promise_see(weft_promise *promise, weft_outcome *out);
+static void promise_tell_outcome(weft_promise *promise, weft_outcome *out);
+static void mark_handled_locked(weft_promise *promise);
+static void outcome_copy(weft_outcome *to, const weft_outcome *from);
 static void reaction_fire(struct wf_wait *wait);
 static void settlement_append(struct wf_settlement *settlement, struct wf_reaction *reaction,
                               const weft_promise *source);
@@ -62,12 +67,27 @@ void weft_promise_unref(weft_promise *promise) {
     /* Release: what was done under this reference; acquire, by the last one: what was done under the others. */
     if (!promise || wf_fetch_sub_acq_rel(&promise->references, 1) > 1)
         return;
-    if (wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING)
+    if (wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING) {
         promise_abandon(promise);
-    if (promise->outcome.state == WEFT_PROMISE_REJECTED && !promise->is_quiet && !wf_load_relaxed(&promise->is_handled))
+        if (wf_fetch_sub_acq_rel(&promise->references, 1) > 1)
+            return; /* a follower looks at the outcome */
+    }
+    if (promise->outcome.state == WEFT_PROMISE_REJECTED && !promise->is_quiet &&
+        !wf_load_relaxed(&promise->is_handled) && promise->rejection == WF_REJECTION_NONE)
         promise_report(promise);
     wf_owned_unref(promise->owned);
-    wf_os_free(promise);
+    if (promise->home)
+        promise->home->release(promise);
+    else
+        wf_os_free(promise);
+}
+
+bool wf_promise_ref_if_any(weft_promise *promise) {
+    uint32_t found = wf_load_relaxed(&promise->references);
+    while (found > 0)
+        if (wf_cas_relaxed(&promise->references, &found, found + 1))
+            return true;
+    return false;
 }
 
 void wf_owned_unref(struct wf_owned *owned) {
@@ -75,7 +95,7 @@ void wf_owned_unref(struct wf_owned *owned) {
         wf_os_free(owned);
 }
 
-/* Nobody can settle it any more, so those who depend on it are told. */
+/* Nobody can settle it any more, so those who depend on it are told, under one last reference. */
 static void promise_abandon(weft_promise *promise) {
     struct wf_settlement settlement = {0};
     struct wf_settled how = wf_settled_error(-EPIPE, "nobody was left to settle the promise");
@@ -86,6 +106,7 @@ static void promise_abandon(weft_promise *promise) {
         if (!waiter->wait->fire)
             wf_fatal("the last reference to a promise was given back while somebody waits for it");
     wf_lock_drop(&promise->lock);
+    wf_store_relaxed(&promise->references, 1);
     wf_promise_settle(promise, &how, &settlement);
     wf_settlement_run(&settlement);
 }
@@ -112,8 +133,12 @@ void weft_promise_on_unhandled(void (*hook)(const weft_outcome *outcome, void *a
 int weft_promise_resolve(weft_promise *promise, void *value) {
     if (!promise)
         return -EINVAL;
-    struct wf_settled how = wf_settled_value(value);
-    return promise_settle_first(promise, &how);
+    if (!wf_promise_commit(promise))
+        return -EALREADY;
+    struct wf_settlement settlement = {0};
+    wf_promise_fulfil(promise, value, NULL, &settlement);
+    wf_settlement_run(&settlement);
+    return 0;
 }
 
 int weft_promise_reject(weft_promise *promise, int error, const char *text) {
@@ -135,11 +160,7 @@ struct wf_settled wf_settled_error(int error, const char *text) {
 }
 
 static int promise_settle_first(weft_promise *promise, const struct wf_settled *how) {
-    wf_lock_take(&promise->lock);
-    bool is_first = !promise->is_committed;
-    promise->is_committed = true;
-    wf_lock_drop(&promise->lock);
-    if (!is_first)
+    if (!wf_promise_commit(promise))
         return -EALREADY;
     struct wf_settlement settlement = {0};
     wf_promise_settle(promise, how, &settlement);
@@ -147,19 +168,75 @@ static int promise_settle_first(weft_promise *promise, const struct wf_settled *
     return 0;
 }
 
-void wf_promise_settle(weft_promise *promise, const struct wf_settled *how, struct wf_settlement *settlement) {
-    WF_ASSERT(wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING);
+bool wf_promise_commit(weft_promise *promise) {
+    wf_lock_take(&promise->lock);
+    bool is_first = !promise->is_committed && wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING;
+    promise->is_committed = true;
+    wf_lock_drop(&promise->lock);
+    return is_first;
+}
+
+bool wf_promise_settle(weft_promise *promise, const struct wf_settled *how, struct wf_settlement *settlement) {
+    return promise_settle_as(promise, &how->outcome, how->outcome.value, how->is_quiet, how->owned, settlement);
+}
+
+bool wf_promise_fulfil(weft_promise *promise, void *value, struct wf_owned *owned, struct wf_settlement *settlement) {
+    return promise_settle_as(promise, NULL, value, false, owned, settlement);
+}
+
+/* outcome may be NULL: resolved with the value. */
+static inline bool promise_settle_as(weft_promise *promise, const weft_outcome *outcome, void *value, bool is_quiet,
+                                     struct wf_owned *owned, struct wf_settlement *settlement) {
     WF_POINT("promise.before_settle");
     wf_context_release(promise);
     wf_lock_take(&promise->lock);
-    promise->outcome = how->outcome;
-    promise->is_quiet = how->is_quiet;
-    promise->owned = how->owned;
-    wf_store_release(&promise->state, how->outcome.state); /* A: pairs with B */
-    struct wf_waiter *first = wf_wait_take_all_locked(&promise->waiters, 0, settlement);
+    if (WF_UNLIKELY(wf_load_relaxed(&promise->state) != WEFT_PROMISE_PENDING)) {
+        WF_ASSERT(promise->home);
+        wf_lock_drop(&promise->lock);
+        wf_owned_unref(owned);
+        return false;
+    }
+    bool is_rejected = outcome && outcome->state == WEFT_PROMISE_REJECTED;
+    if (is_rejected) {
+        outcome_copy(&promise->outcome, outcome);
+    } else {
+        promise->outcome.state = WEFT_PROMISE_RESOLVED;
+        promise->outcome.value = value; /* the rest is empty from the beginning */
+    }
+    promise->is_quiet = is_quiet;
+    promise->owned = owned;
+    wf_store_release(&promise->state, promise->outcome.state); /* A: pairs with B */
+    struct wf_waiter *first = promise->waiters ? wf_wait_take_all_locked(&promise->waiters, 0, settlement) : NULL;
+    struct wf_follower *follower = promise->followers;
+    promise->followers = NULL;
+    for (struct wf_follower *next; follower; follower = next) {
+        next = follower->next;
+        follower->settled(follower, promise, settlement);
+    }
+    if (first)
+        wf_store_relaxed(&promise->is_handled, 1); /* they will see it */
+    bool is_unhandled = is_rejected && promise->home && !is_quiet && !wf_load_relaxed(&promise->is_handled);
+    if (is_unhandled)
+        promise->rejection = WF_REJECTION_LISTED;
     wf_lock_drop(&promise->lock);
-    settlement->source = promise;
-    wf_wait_wake_chain(first);
+    if (first) {
+        settlement->source = promise;
+        wf_wait_wake_chain(first);
+    }
+    if (promise->is_registered || is_unhandled)
+        promise->home->settled(promise, is_unhandled);
+    return true;
+}
+
+/* The text is most of it, and usually empty. */
+static void outcome_copy(weft_outcome *to, const weft_outcome *from) {
+    to->state = from->state;
+    to->error = from->error;
+    to->value = from->value;
+    if (from->text[0])
+        memcpy(to->text, from->text, sizeof to->text);
+    else
+        to->text[0] = 0;
 }
 
 /* Called by the settler, through wf_wait_wake_chain above. */
@@ -185,9 +262,9 @@ static void settlement_append(struct wf_settlement *settlement, struct wf_reacti
 }
 
 void wf_promise_on(weft_promise *promise, struct wf_reaction *reaction, struct wf_settlement *settlement) {
-    wf_store_relaxed(&promise->is_handled, 1);
     wf_wait_begin_callback(&reaction->wait, &reaction->node, reaction_fire);
     wf_lock_take(&promise->lock);
+    mark_handled_locked(promise);
     bool is_settled = wf_load_relaxed(&promise->state) != WEFT_PROMISE_PENDING;
     if (!is_settled)
         wf_wait_link_locked(&reaction->node, &promise->lock, &promise->waiters);
@@ -198,11 +275,56 @@ void wf_promise_on(weft_promise *promise, struct wf_reaction *reaction, struct w
     }
 }
 
+static void mark_handled_locked(weft_promise *promise) {
+    if (wf_load_relaxed(&promise->is_handled))
+        return;
+    wf_store_relaxed(&promise->is_handled, 1);
+    if (WF_UNLIKELY(promise->rejection == WF_REJECTION_TOLD)) {
+        promise->rejection = WF_REJECTION_LATE;
+        promise->home->handled_late_locked(promise);
+    }
+}
+
+void wf_promise_follow(weft_promise *promise, struct wf_follower *follower, struct wf_settlement *settlement) {
+    WF_POINT("promise.before_follow");
+    wf_lock_take(&promise->lock);
+    mark_handled_locked(promise);
+    if (wf_load_relaxed(&promise->state) != WEFT_PROMISE_PENDING) {
+        wf_context_acquire(promise);
+        follower->settled(follower, promise, settlement);
+    } else {
+        follower->next = NULL;
+        if (promise->followers)
+            promise->last_follower->next = follower;
+        else
+            promise->followers = follower;
+        promise->last_follower = follower;
+    }
+    wf_lock_drop(&promise->lock);
+}
+
+void wf_settlement_put_off(struct wf_settlement *settlement, struct wf_follower *follower) {
+    follower->next = NULL;
+    if (settlement->late_first)
+        settlement->late_last->next = follower;
+    else
+        settlement->late_first = follower;
+    settlement->late_last = follower;
+}
+
 void wf_settlement_run(struct wf_settlement *settlement) {
-    struct wf_reaction *reaction;
-    while ((reaction = settlement->first)) {
-        settlement->first = reaction->next;
-        reaction->react(reaction, settlement);
+    for (;;) {
+        struct wf_reaction *reaction = settlement->first;
+        struct wf_follower *follower = settlement->late_first;
+        if (WF_UNLIKELY(reaction != NULL)) {
+            settlement->first = reaction->next;
+            reaction->react(reaction, settlement);
+        } else if (WF_UNLIKELY(follower != NULL)) {
+            settlement->late_first = follower->next;
+            follower->late(follower, settlement);
+        } else {
+            return;
+        }
     }
 }
 
@@ -237,10 +359,20 @@ int weft_promise_poll(weft_promise *promise, weft_outcome *out) {
 }
 
 static void promise_see(weft_promise *promise, weft_outcome *out) {
+    if (promise->home && !wf_load_relaxed(&promise->is_handled)) {
+        wf_lock_take(&promise->lock);
+        mark_handled_locked(promise);
+        wf_lock_drop(&promise->lock);
+    }
+    promise_tell_outcome(promise, out);
+}
+
+static void promise_tell_outcome(weft_promise *promise, weft_outcome *out) {
     wf_context_acquire(promise);
-    wf_store_relaxed(&promise->is_handled, 1);
+    if (!promise->home)
+        wf_store_relaxed(&promise->is_handled, 1);
     if (out)
-        *out = promise->outcome;
+        outcome_copy(out, &promise->outcome);
 }
 
 /* As a case of select. */
@@ -258,7 +390,8 @@ static bool promise_case_attempt(weft_case *entry, struct wf_waiter **wakes) {
     (void)wakes;
     if (wf_load_relaxed(&promise->state) == WEFT_PROMISE_PENDING) /* under the lock */
         return false;
-    promise_see(promise, entry->value);
+    mark_handled_locked(promise);
+    promise_tell_outcome(promise, entry->value);
     return true;
 }
 

@@ -13,6 +13,15 @@
  *
  * References: a reaction holds one on its target and none on its source, which owns it instead. The memory of a reaction and
  * of its target is there from registration on, so that settling cannot fail.
+ *
+ * A promise may have a *home*, which is a loop's (loop/promise.h). Then it has *followers* too: small reactions that are told
+ * of the settlement under the promise's lock, in the order in which they came, so that what they put into a queue is in that
+ * order whoever settles and whoever comes meanwhile. And the home is told of a rejection that nobody handles:
+ *
+ *     NONE --rejected without a handler--> LISTED --the home has told it--> TOLD --first handler--> LATE --told--> NONE
+ *                                            `--handled before--> NONE
+ *
+ * Locks: a promise's, then whatever its followers take.
  */
 #ifndef WF_PROMISE_PROMISE_H
 #define WF_PROMISE_PROMISE_H
@@ -21,6 +30,28 @@
 #include "weft/promise.h"
 
 struct wf_reaction;
+struct wf_settlement;
+
+enum wf_rejection { WF_REJECTION_NONE, WF_REJECTION_LISTED, WF_REJECTION_TOLD, WF_REJECTION_LATE };
+
+/* What a loop does for its promises. By a caller who has a reference. */
+struct wf_home {
+    /* A registered promise was settled, or one was rejected and has no handler (is_unhandled, LISTED). */
+    void (*settled)(weft_promise *promise, bool is_unhandled);
+    /* The first handler of one that was told (LATE). May put something into a queue, and nothing else. */
+    void (*handled_late_locked)(weft_promise *promise);
+    /* The last reference has gone: frees it. */
+    void (*release)(weft_promise *promise);
+};
+
+struct wf_follower {
+    struct wf_follower *next;
+    /* With the source's lock held: may take references and put something into a queue, and nothing else. What cannot be done
+     * so is put off by wf_settlement_put_off. */
+    void (*settled)(struct wf_follower *follower, weft_promise *source, struct wf_settlement *settlement);
+    /* What was put off. Without locks. */
+    void (*late)(struct wf_follower *follower, struct wf_settlement *settlement);
+};
 
 /* First in a block of wf_os_alloc that values point into. Every promise that has such a value holds a reference. */
 struct wf_owned {
@@ -30,13 +61,18 @@ struct wf_owned {
 struct weft_promise {
     struct wf_lock lock;
     _Atomic uint32_t references;
-    _Atomic uint32_t state;      /* weft_promise_state; written under lock, read by anybody: see A in promise.c */
-    _Atomic uint32_t is_handled; /* somebody has seen the outcome, or will */
-    bool is_committed;           /* under lock: only one way to settle it is left, and somebody has it */
-    bool is_quiet;               /* rejected because nobody was left to settle it; constant once settled */
-    struct wf_waiter *waiters;   /* under lock */
-    weft_outcome outcome;        /* constant once settled */
-    struct wf_owned *owned;      /* what the value points into, or NULL; constant once settled */
+    _Atomic uint32_t state;        /* weft_promise_state; written under lock, read by anybody: see A in promise.c */
+    _Atomic uint32_t is_handled;   /* somebody has seen the outcome, or will */
+    bool is_committed;             /* under lock: only one way to settle it is left, and somebody has it */
+    bool is_quiet;                 /* rejected because nobody was left to settle it; constant once settled */
+    bool is_registered;            /* its home wants to know when it is settled; constant once anybody can settle it */
+    uint8_t rejection;             /* wf_rejection; under lock */
+    struct wf_waiter *waiters;     /* under lock */
+    struct wf_follower *followers; /* under lock, in their order */
+    struct wf_follower *last_follower; /* when there are any */
+    const struct wf_home *home;        /* or NULL; constant */
+    struct wf_owned *owned;            /* what the value points into, or NULL; constant once settled */
+    weft_outcome outcome;              /* constant once settled */
 };
 
 /* How a promise is settled. */
@@ -50,7 +86,9 @@ struct wf_settled {
 struct wf_settlement {
     struct wf_reaction *first;
     struct wf_reaction *last;
-    const weft_promise *source; /* whose waiters are being told at this moment */
+    const weft_promise *source;     /* whose waiters are being told at this moment */
+    struct wf_follower *late_first; /* followers that were put off */
+    struct wf_follower *late_last;
 };
 
 struct wf_reaction {
@@ -69,10 +107,19 @@ struct wf_reaction {
 /* A promise with one reference; derived: nobody but its reaction may settle it. NULL: no memory. */
 weft_promise *wf_promise_make(bool is_derived);
 /* Settles a pending promise; the caller alone may do so and has a reference. Takes over what how owns, and puts the
- * reactions into the settlement. */
-void wf_promise_settle(weft_promise *promise, const struct wf_settled *how, struct wf_settlement *settlement);
+ * reactions into the settlement. One that has a home may have been settled by its loop's end: false, and nothing happens. */
+bool wf_promise_settle(weft_promise *promise, const struct wf_settled *how, struct wf_settlement *settlement);
+/* The same with a value: without the text that most of an outcome is. */
+bool wf_promise_fulfil(weft_promise *promise, void *value, struct wf_owned *owned, struct wf_settlement *settlement);
 /* Has the reaction carried out when the promise is settled: puts it into the settlement if it is. */
 void wf_promise_on(weft_promise *promise, struct wf_reaction *reaction, struct wf_settlement *settlement);
+/* The same for a follower. */
+void wf_promise_follow(weft_promise *promise, struct wf_follower *follower, struct wf_settlement *settlement);
+void wf_settlement_put_off(struct wf_settlement *settlement, struct wf_follower *follower);
+/* The one way to settle it is the caller's from now on; false: it is somebody else's. */
+bool wf_promise_commit(weft_promise *promise);
+/* One more reference unless the last one has gone. */
+bool wf_promise_ref_if_any(weft_promise *promise);
 /* Carries out everything in the list, and what that adds to it. */
 void wf_settlement_run(struct wf_settlement *settlement);
 /* Settles the target, gives the reference to it back and frees the reaction. how may be a copy of its source. */

@@ -224,11 +224,7 @@ int weft_promise_adopt(weft_promise *promise, weft_promise *other) {
     struct wf_reaction *reaction = wf_os_alloc(sizeof *reaction);
     if (!reaction)
         return -ENOMEM;
-    wf_lock_take(&promise->lock);
-    bool is_first = !promise->is_committed;
-    promise->is_committed = true;
-    wf_lock_drop(&promise->lock);
-    if (!is_first) {
+    if (!wf_promise_commit(promise)) {
         wf_os_free(reaction);
         return -EALREADY;
     }
