@@ -11,6 +11,7 @@
 #ifndef WEFT_H
 #define WEFT_H
 
+#include "weft/abort.h"
 #include "weft/base.h"
 #include "weft/chan.h"
 #include "weft/event.h"
@@ -18,14 +19,18 @@
 #include "weft/fiber.h"
 #include "weft/inspect.h"
 #include "weft/local.h"
+#include "weft/loop.h"
+#include "weft/loop_promise.h"
 #include "weft/panic.h"
 #include "weft/parallel.h"
+#include "weft/performance.h"
 #include "weft/pool.h"
 #include "weft/promise.h"
 #include "weft/runtime.h"
 #include "weft/scope.h"
 #include "weft/select.h"
 #include "weft/sync.h"
+#include "weft/target.h"
 #include "weft/thread.h"
 #include "weft/time.h"
 #include "weft/timer.h"
