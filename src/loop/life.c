@@ -317,8 +317,8 @@ static bool wait_for_workers(weft_loop *loop) {
 }
 
 /* The owner was a fiber and will never run again. Nothing runs any more on its side, so this thread ends the loop. */
-static void owner_dropped(struct wf_leaver *base) {
-    weft_loop *loop = ((struct owner *)base)->frame.loop;
+static void owner_dropped(struct wf_leaver *leaver) {
+    weft_loop *loop = ((struct owner *)leaver)->frame.loop;
     wf_lock_take(&loop->lock);
     wf_store_relaxed(&loop->is_closing, 1);
     if (!wf_loop_move_locked(loop, WF_LOOP_RUNNING, WF_LOOP_TERMINATING))

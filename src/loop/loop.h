@@ -273,7 +273,7 @@ struct wf_loop_telling {
     weft_loop *loop;
     const weft_loop_failure *failure;
 };
-void wf_loop_call_hook(void *telling);
+void wf_loop_call_hook(void *opaque);
 /* Around every callback, for reports and metrics; also after a panic. */
 int wf_metrics_new(struct wf_metrics **out);
 void wf_metrics_free(struct wf_metrics *metrics);

@@ -245,7 +245,7 @@ int weft_performance_get_entries(weft_performance *performance, weft_performance
     }
     char *names = (char *)(entries + count);
     weft_performance_entry *next = entries;
-    for (uint32_t i = 0; i < performance->count; i++) {
+    for (uint32_t i = 0; count && i < performance->count; i++) {
         const struct timing *timing = performance->timings[i];
         if (!timing_fits(timing, kind, name))
             continue;

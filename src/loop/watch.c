@@ -108,7 +108,7 @@ static int watch_add_locked(weft_loop *loop, int fd, unsigned events, weft_loop_
     struct wf_watches *watches = wf_load_relaxed(&loop->watches);
     if (map_find_locked(watches, fd))
         return -EEXIST;
-    struct watched *watched;
+    struct watched *watched = NULL;
     error = watch_record_locked(watches, fd, events, &watched);
     if (error)
         return error;
