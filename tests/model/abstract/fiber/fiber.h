@@ -2,16 +2,17 @@
  *
  * tests/model/abstract/fiber/fiber.h - fibers as threads of the explorer, in the place of src/fiber/fiber.h.
  *
- * Just what src/wait and src/event use. A fiber is a thread that parks by starting another one, the other side of the switch, and
- * sleeping until it is made ready. The other side writes the fiber's context, as a switch does, and then runs the commit;
- * the fiber reads the context when it goes on. So whoever makes it ready without having seen the switch is reported as a
- * data race, and whoever does it twice, or before the switch, by a CHECK.
+ * Just what src/wait, src/event and src/loop use. A fiber is a thread that parks by starting another one, the other side of
+ * the switch, and sleeping until it is made ready. The other side writes the fiber's context, as a switch does, and then runs
+ * the commit; the fiber reads the context when it goes on. So whoever makes it ready without having seen the switch is
+ * reported as a data race, and whoever does it twice, or before the switch, by a CHECK.
  */
 #ifndef WF_FIBER_FIBER_H
 #define WF_FIBER_FIBER_H
 
 #include <stddef.h>
 
+#include "arch/context.h"
 #include "base/assert.h"
 #include "base/list.h"
 #include "base/task.h"
@@ -59,6 +60,7 @@ struct wf_fibers {
     uint32_t runtime;
     uint32_t first_generation;
     bool abandons;
+    _Atomic uint32_t outside_wakers;
 };
 
 static inline bool wf_fiber_may_yield(void) {
@@ -112,6 +114,8 @@ static inline void wf_fiber_set_state(struct wf_fiber *fiber, enum wf_fiber_stat
 }
 
 static inline void wf_fiber_perturb(void) {}
+
+static inline void wf_deferred_look(void) {}
 
 static inline void wf_alone_before_wait(struct wf_stack *stack) {
     (void)stack;

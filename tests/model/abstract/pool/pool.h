@@ -31,11 +31,4 @@ static inline struct wf_work *wf_work_of_fiber(const struct wf_fiber *fiber) {
     return NULL;
 }
 
-static inline void wf_context_release(void *address) {
-    (void)address;
-}
-static inline void wf_context_acquire(void *address) {
-    (void)address;
-}
-
 #endif
