@@ -37,8 +37,8 @@
 #ifndef WEFT_LOOP_H
 #define WEFT_LOOP_H
 
-#include "weft/select.h"
 #include "weft/promise.h"
+#include "weft/select.h"
 #include "weft/time.h"
 
 #ifdef __cplusplus
