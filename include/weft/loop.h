@@ -80,6 +80,7 @@ typedef struct weft_loop_options {
     bool stays;        /* when nothing is alive weft_loop_run returns, but the loop is not over: it may be run again */
     bool virtual_time; /* a clock that stands until weft_loop_advance, or until only a timer can be waited for */
     bool metrics;      /* see weft_loop_get_metrics */
+    bool traces;       /* each promise remembers where it was made: weft_loop_promise_trace */
     bool batches;      /* not as JavaScript: one checkpoint after each phase, instead of each callback */
     /* Not as JavaScript: at most that many microtasks in one checkpoint; the rest waits for the next, and on_failure is
      * told. 0: all of them. */

@@ -99,6 +99,12 @@ typedef weft_reply (*weft_loop_work)(void *arg);
  * settle it, the first wins. Returns 0, -ENOMEM, -EPIPE, -EINVAL for null. */
 WEFT_API int weft_loop_promise(weft_loop *loop, weft_promise **out);
 
+/* With the option traces: where the promise was made, as addresses inside the functions that were called, innermost first,
+ * at most WEFT_TRACE_MOST; the report of an unhandled rejection tells it, too. Returns how many there are, of which limit were
+ * written; 0 without the option, or without memory at the time; -EINVAL for null or a promise of no loop. */
+enum { WEFT_TRACE_MOST = 32 };
+WEFT_API int weft_loop_promise_trace(const weft_promise *promise, const void **frames, int limit);
+
 /* promise becomes what other does, as by resolve(other) of JavaScript: two microtasks later at the earliest, on the promise's
  * loop, and by way of that of other if it has another one. No reference is taken over. Returns 0, also when it is
  * rejected at once because the loop is over; -EALREADY; -EDEADLK for itself, having rejected it with that; -EINVAL for null

@@ -54,8 +54,12 @@ static struct wf_settled gather_one(struct gather_entry *entry);
 static struct wf_settled gather_result(struct gather *gather);
 static void gather_finish(struct gather *gather, const struct wf_settled *how, struct wf_settlement *settlement);
 static void entry_leave(struct gather_entry *entry);
-static int timed_promise(weft_loop *loop, weft_promise **out, int64_t nanoseconds, enum wf_loop_promise_end end);
-static void timed_fire(void *opaque);
+static int timed_promise(weft_loop *loop, weft_promise **out, int64_t nanoseconds, weft_loop_fn fired,
+                         weft_loop_fn dropped);
+static void slept(void *opaque);
+static void timed_out(void *opaque);
+static void timed_out_by_end(void *opaque);
+static void timed_settle(struct wf_loop_promise *promise, const struct wf_settled *how);
 
 int weft_loop_all(weft_loop *loop, weft_promise **out, weft_promise *const *inputs, size_t count) {
     return gather_promises(GATHER_ALL, loop, out, inputs, count);
@@ -231,44 +235,50 @@ static void entry_leave(struct gather_entry *entry) {
 }
 
 int weft_loop_sleep_promise(weft_loop *loop, weft_promise **out, int64_t nanoseconds) {
-    return timed_promise(loop, out, nanoseconds, WF_END_SLEPT);
+    return timed_promise(loop, out, nanoseconds, slept, slept);
 }
 
 int weft_loop_timeout_promise(weft_loop *loop, weft_promise **out, int64_t nanoseconds) {
-    return timed_promise(loop, out, nanoseconds, WF_END_TIMED_OUT);
+    return timed_promise(loop, out, nanoseconds, timed_out, timed_out_by_end);
 }
 
-/* Registered first, so that whoever ends the loop finds it, whether or not the timer is there by then. */
-static int timed_promise(weft_loop *loop, weft_promise **out, int64_t nanoseconds, enum wf_loop_promise_end end) {
+/* The timer has the other reference, and always comes: fired, or dropped by the loop's end. */
+static int timed_promise(weft_loop *loop, weft_promise **out, int64_t nanoseconds, weft_loop_fn fired,
+                         weft_loop_fn dropped) {
     if (!loop || !out)
         return -EINVAL;
     struct wf_loop_home *home = wf_loop_home(loop);
     struct wf_loop_promise *promise = home ? wf_loop_promise_make(home, true, 2) : NULL;
     if (!promise)
         return -ENOMEM;
-    promise->end = end;
-    promise->has_timer = true;
-    int error = wf_loop_promise_register(promise) ? 0 : -EPIPE;
-    if (!error)
-        error = weft_set_timeout(loop, NULL, nanoseconds, timed_fire, promise);
-    if (!error) {
-        *out = &promise->cell;
-        return 0;
+    int error = wf_loop_set_timeout(loop, NULL, nanoseconds, true, fired, dropped, promise);
+    if (error) {
+        weft_promise_unref(&promise->cell);
+        weft_promise_unref(&promise->cell);
+        return error;
     }
-    struct wf_settlement settlement = {0};
-    struct wf_settled how = wf_settled_by_end();
-    wf_promise_settle(&promise->cell, &how, &settlement);
-    wf_loop_promise_drop_timer(promise);
-    weft_promise_unref(&promise->cell);
-    return error;
+    *out = &promise->cell;
+    return 0;
 }
 
-static void timed_fire(void *opaque) {
-    struct wf_loop_promise *promise = opaque;
+static void slept(void *opaque) {
+    struct wf_settled how = wf_settled_value(NULL);
+    timed_settle(opaque, &how);
+}
+
+static void timed_out(void *opaque) {
+    struct wf_settled how = wf_settled_error(-ETIMEDOUT, "the time is up");
+    timed_settle(opaque, &how);
+}
+
+static void timed_out_by_end(void *opaque) {
+    struct wf_settled how = wf_settled_error(-ETIMEDOUT, "the time is up");
+    how.is_quiet = true;
+    timed_settle(opaque, &how);
+}
+
+static void timed_settle(struct wf_loop_promise *promise, const struct wf_settled *how) {
     struct wf_settlement settlement = {0};
-    struct wf_settled how =
-        promise->end == WF_END_SLEPT ? wf_settled_value(NULL) : wf_settled_error(-ETIMEDOUT, "the time is up");
-    wf_promise_settle(&promise->cell, &how, &settlement);
+    wf_loop_promise_finish(promise, how, &settlement);
     wf_settlement_run(&settlement);
-    wf_loop_promise_drop_timer(promise);
 }

@@ -89,7 +89,9 @@ void weft_loop_unref(weft_loop *loop) {
         return;
     if (wf_loop_state(loop) != WF_LOOP_TERMINATED) {
         wf_store_relaxed(&loop->references, 1);
-        (void)loop_end(loop, true, WEFT_NEVER); /* nobody runs it: it ends here */
+        int status = loop_end(loop, true, WEFT_NEVER); /* nobody runs it: it ends here */
+        WF_ASSERT(status == 0);
+        (void)status;
     }
     loop_free(loop);
 }
@@ -325,6 +327,11 @@ static void owner_dropped(struct wf_leaver *leaver) {
         wf_loop_move_locked(loop, WF_LOOP_SLEEPING, WF_LOOP_TERMINATING);
     loop->of_fibers = NULL;
     wf_lock_drop(&loop->lock);
+    struct wf_loop_promise *promise = loop->reacting;
+    loop->reacting = NULL;
+    loop->is_in_checkpoint = false;
+    if (promise)
+        wf_loop_promise_dropped(promise);
     loop_finish(loop);
     weft_loop_unref(loop);
 }
@@ -353,7 +360,7 @@ static int loop_end(weft_loop *loop, bool is_close, int64_t deadline_ns) {
     if (wf_loop_move_locked(loop, WF_LOOP_AWAKE, WF_LOOP_TERMINATING)) {
         weft_loop_ref(loop);
         wf_lock_drop(&loop->lock);
-        if (where != IN_WORK)
+        if (where != IN_WORK || is_close)
             return finish_here(loop);
         /* It cannot wait for itself. */
         if (weft_go(finish_elsewhere, loop) != 0)

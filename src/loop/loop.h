@@ -363,6 +363,8 @@ void wf_loop_promises_reject(weft_loop *loop);
 void wf_loop_promises_term(weft_loop *loop);
 /* The handler that ran for that promise was left by a panic. */
 void wf_loop_promise_panicked(struct wf_loop_promise *promise, const char *message);
+/* The same when the fiber that ran it was dropped with its runtime. */
+void wf_loop_promise_dropped(struct wf_loop_promise *promise);
 /* The owner is about to sleep: gives memory of promises back that was kept for the next ones. */
 void wf_loop_promises_trim(weft_loop *loop);
 /* Both queues of the checkpoint are empty: rejections that nobody has handled are told. True when there were any. */

@@ -30,6 +30,7 @@ enum { KEPT_MOST = 128 * 1024 };
 #endif
 
 static void promise_init(struct wf_loop_promise *promise);
+static struct wf_promise_trace *trace_take(void);
 static void home_settled(weft_promise *cell, bool is_unhandled);
 static void home_handled_late_locked(weft_promise *cell);
 static void home_release(weft_promise *cell);
@@ -53,6 +54,7 @@ struct wf_loop_home *wf_loop_home(weft_loop *loop) {
         return NULL;
     wf_store_relaxed(&fresh->references, 1);
     wf_store_relaxed(&fresh->loop, loop);
+    fresh->traces = loop->options.traces;
     wf_list_init(&fresh->pending);
     wf_list_init(&fresh->late);
     wf_lock_take(&loop->lock);
@@ -98,7 +100,33 @@ struct wf_loop_promise *wf_loop_promise_make(struct wf_loop_home *home, bool is_
     wf_store_relaxed(&promise->cell.references, references);
     promise->cell.is_committed = is_derived;
     promise->home = home;
+    promise->trace = WF_UNLIKELY(home->traces) ? trace_take() : NULL;
     return promise;
+}
+
+/* NULL: there is no memory, and so nothing is remembered. */
+static struct wf_promise_trace *trace_take(void) {
+    struct wf_promise_trace *trace = wf_os_alloc(sizeof *trace);
+    if (trace)
+        trace->count = wf_capture_frames(trace->frames, WEFT_TRACE_MOST);
+    return trace;
+}
+
+int weft_loop_promise_trace(const weft_promise *promise, const void **frames, int limit) {
+    if (!promise || promise->home != &wf_loop_home_calls || limit < 0 || (!frames && limit))
+        return -EINVAL;
+    const struct wf_promise_trace *trace = ((const struct wf_loop_promise *)promise)->trace;
+    for (int i = 0; trace && i < trace->count && i < limit; i++)
+        frames[i] = trace->frames[i];
+    return trace ? trace->count : 0;
+}
+
+static void trace_report(const struct wf_promise_trace *trace) {
+    for (int i = 0; trace && i < trace->count; i++) {
+        char name[96];
+        wf_symbol_name(trace->frames[i], name, sizeof name);
+        wf_report("    made in %s", name);
+    }
 }
 
 /* All but the text of the outcome, which is most of the cell. */
@@ -110,8 +138,6 @@ static void promise_init(struct wf_loop_promise *promise) {
     promise->cell.outcome.value = NULL;
     promise->cell.outcome.text[0] = 0;
     wf_list_init(&promise->node);
-    promise->end = WF_END_REJECTED;
-    promise->has_timer = false;
     promise->is_ticket_open = false;
     promise->work = NULL;
     promise->source = NULL;
@@ -125,6 +151,7 @@ static void home_release(weft_promise *cell) {
     struct wf_loop_home *home = promise->home;
     if (WF_UNLIKELY(promise->work != NULL))
         wf_promisify_unref(promise->work);
+    wf_os_free(promise->trace);
     if (!wf_loop_home_is_mine(home)) {
         wf_os_free(promise);
         wf_loop_home_unref(home);
@@ -279,6 +306,7 @@ static void tell_unhandled(weft_loop *loop, struct wf_loop_promise *promise) {
         wf_report("the loop %s: a promise was rejected and nobody handles it: error %d%s%s",
                   loop->name[0] ? loop->name : "(no name)", cell->outcome.error, cell->outcome.text[0] ? ": " : "",
                   cell->outcome.text);
+        trace_report(promise->trace);
     }
     weft_promise_unref(cell);
 }
@@ -326,24 +354,9 @@ struct wf_settled wf_settled_by_end(void) {
 static void end_one(struct wf_loop_promise *promise) {
     struct wf_settlement settlement = {0};
     struct wf_settled how = wf_settled_by_end();
-    if (promise->end == WF_END_SLEPT)
-        how = wf_settled_value(NULL);
-    else if (promise->end == WF_END_TIMED_OUT)
-        how = wf_settled_error(-ETIMEDOUT, "the time is up");
-    how.is_quiet = true;
     wf_promise_settle(&promise->cell, &how, &settlement);
     wf_settlement_run(&settlement);
-    wf_loop_promise_drop_timer(promise);
     weft_promise_unref(&promise->cell);
-}
-
-void wf_loop_promise_drop_timer(struct wf_loop_promise *promise) {
-    wf_lock_take(&promise->home->lock);
-    bool had_timer = promise->has_timer;
-    promise->has_timer = false;
-    wf_lock_drop(&promise->home->lock);
-    if (had_timer)
-        weft_promise_unref(&promise->cell);
 }
 
 static void give_up_all(struct wf_list *list) {

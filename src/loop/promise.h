@@ -29,6 +29,7 @@ struct wf_loop_home {
     struct wf_lock lock;
     _Atomic uint64_t references;  /* the loop's, those of promises, and stock */
     _Atomic(weft_loop *) loop;    /* until it is freed; written under lock, read by its owner without */
+    bool traces;                  /* promises remember where they were made; constant */
     bool is_over;                 /* under lock: nothing is registered any more */
     struct wf_list pending;       /* under lock */
     struct wf_list late;          /* the owner's: handled after they were told */
@@ -37,19 +38,21 @@ struct wf_loop_home {
     uint64_t stock; /* references that the owner has in hand, so that it needs no atomic operation for each promise */
 };
 
-/* What the loop's end makes of it. */
-enum wf_loop_promise_end { WF_END_REJECTED, WF_END_SLEPT, WF_END_TIMED_OUT };
+/* Where a promise was made. */
+struct wf_promise_trace {
+    int count;
+    const void *frames[WEFT_TRACE_MOST];
+};
 
 struct wf_loop_promise {
     weft_promise cell; /* first */
     struct wf_loop_home *home;
-    struct wf_list node;        /* in home->pending, or rejected: in the loop's unhandled or in home->late */
-    struct wf_loop_job telling; /* on its way there */
-    uint8_t end;                /* wf_loop_promise_end; constant */
-    bool has_timer;             /* under the home's lock: a timer holds a reference */
-    bool is_ticket_open;        /* under the cell's lock */
-    uint32_t ticket;            /* the same: of the last resolver */
-    struct wf_promisify *work;  /* that settles it, with a reference; or NULL; constant */
+    struct wf_list node;            /* in home->pending, or rejected: in the loop's unhandled or in home->late */
+    struct wf_loop_job telling;     /* on its way there */
+    bool is_ticket_open;            /* under the cell's lock */
+    uint32_t ticket;                /* the same: of the last resolver */
+    struct wf_promise_trace *trace; /* or NULL; constant */
+    struct wf_promisify *work;      /* that settles it, with a reference; or NULL; constant */
 
     /* The reaction, which holds a reference to this cell. */
     struct wf_follower follower;
@@ -88,8 +91,6 @@ static inline bool wf_loop_home_is_mine(struct wf_loop_home *home) {
     return loop && wf_loop_is_mine(loop);
 }
 void wf_loop_home_unref(struct wf_loop_home *home);
-/* Gives back the reference of its timer, once. */
-void wf_loop_promise_drop_timer(struct wf_loop_promise *promise);
 struct wf_settled wf_settled_by_end(void);
 
 /* loop/reaction.c */

@@ -203,6 +203,10 @@ static void handler_replied(struct wf_loop_promise *promise, const weft_reply *r
     wf_settlement_run(&settlement);
 }
 
+void wf_loop_promise_dropped(struct wf_loop_promise *promise) {
+    reaction_dropped(promise);
+}
+
 void wf_loop_promise_panicked(struct wf_loop_promise *promise, const char *message) {
     weft_reply reply = weft_reply_error(-EOWNERDEAD, message);
     handler_replied(promise, &reply);
@@ -297,6 +301,11 @@ static void reply_to_finally(struct wf_loop_promise *promise, const weft_reply *
         inner = made ? &made->cell : NULL;
         break;
     case WEFT_REPLY_FOLLOW:
+        if (inner == &promise->cell) {
+            failed = weft_reply_error(-EDEADLK, "a handler returned the promise that follows from it");
+            weft_promise_unref(inner);
+            inner = NULL;
+        }
         break;
     default:
         failed = *reply;

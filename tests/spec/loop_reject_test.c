@@ -259,3 +259,36 @@ TEST(a_settled_promise_is_ready_for_everybody_with_no_loop_running) {
     weft_promise_unref(other);
     end();
 }
+
+
+TEST(a_promise_remembers_where_it_was_made_if_the_loop_is_asked_to) {
+    const void *frames[WEFT_TRACE_MOST];
+    weft_promise *promise, *plain;
+    weft_loop_options options = {.traces = true, .on_unhandled = count_unhandled};
+    CHECK_EQ(weft_loop_new(&loop, &options), 0);
+    CHECK_EQ(weft_loop_promise(loop, &promise), 0);
+    int count = weft_loop_promise_trace(promise, frames, WEFT_TRACE_MOST);
+    CHECK_GE(count, 1);
+    CHECK_LE(count, WEFT_TRACE_MOST);
+    for (int i = 0; i < count; i++)
+        CHECK(frames[i] != NULL);
+    CHECK_EQ(weft_loop_promise_trace(promise, NULL, 0), count);
+    CHECK_EQ(weft_loop_promise_trace(promise, frames, 1), count);
+    CHECK_EQ(weft_loop_promise_trace(promise, NULL, 1), -EINVAL);
+    CHECK_EQ(weft_loop_promise_trace(promise, frames, -1), -EINVAL);
+    CHECK_EQ(weft_loop_promise_trace(NULL, frames, 1), -EINVAL);
+    CHECK_EQ(weft_promise_new(&plain), 0);
+    CHECK_EQ(weft_loop_promise_trace(plain, frames, 1), -EINVAL);
+    weft_promise_unref(plain);
+    weft_promise_unref(promise);
+    end();
+}
+
+TEST(without_being_asked_nothing_is_remembered) {
+    begin();
+    weft_promise *promise = pending();
+    const void *frame;
+    CHECK_EQ(weft_loop_promise_trace(promise, &frame, 1), 0);
+    weft_promise_unref(promise);
+    end();
+}

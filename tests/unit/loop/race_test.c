@@ -34,6 +34,21 @@ TEST_STAGED(no_wake_is_lost_when_a_producer_comes_between_the_look_and_the_lock_
     CHECK(was_there());
 }
 
+static void unkeep_here(void) {
+    weft_loop_unkeep(loop);
+}
+
+TEST_STAGED(a_loop_whose_last_reason_to_live_goes_as_it_lies_down_does_not_sleep_for_ever) {
+    for (int i = 0; i < 2; i++) {
+        weft_loop_options options = {.fast = i ? WEFT_LOOP_FAST_DISABLED : WEFT_LOOP_FAST_AUTO};
+        loop_open_with(&options);
+        CHECK_EQ(weft_loop_keep(loop), 0);
+        at("loop.before_sleep", unkeep_here);
+        finish("");
+        CHECK(was_there());
+    }
+}
+
 static void submit_behind_the_lock(void) {
     blocked_elsewhere(submit_last);
 }
