@@ -106,7 +106,7 @@ WEFT_API weft_loop *weft_loop_ref(weft_loop *loop);
 WEFT_API void weft_loop_unref(weft_loop *loop);
 
 /* Runs the loop here. Returns 0 once it has ended, or when nothing is alive; 1 when something is (ONCE and NO_WAIT, and after
- * weft_loop_stop); -EBUSY when somebody else runs it; -EDEADLK inside one of its own callbacks; -EPIPE when it has ended or
+ * weft_loop_stop); -EBUSY when somebody else runs it; -EDEADLK inside one of its own callbacks or works; -EPIPE when it has ended or
  * is about to; -ETIMEDOUT or -ECANCELED when the deadline has passed, or the fiber was cancelled, between two turns, -ENOMEM
  * when there is no room for a fiber's deadline: then it may be run again; and errors of epoll and eventfd, of
  * which one of the wait itself also ends the loop. */
@@ -167,7 +167,7 @@ WEFT_API int weft_set_timeout(weft_loop *loop, weft_loop_timer *out, int64_t del
 /* Again and again, period after the last start, at most once in a turn, until it is cleared. */
 WEFT_API int weft_set_interval(weft_loop *loop, weft_loop_timer *out, int64_t period, weft_loop_fn fn, void *arg);
 /* 0: it does not start any more; only an interval's callback that is just starting, on the owner, may still run. -ESTALE: it
- * has fired, was cleared, or never was. Either kind. */
+ * has fired, was cleared, or never was; -EPIPE: or the loop has ended. Either kind. */
 WEFT_API int weft_clear_timer(weft_loop *loop, weft_loop_timer timer);
 /* One after another, the answer of each into results (may be null). Returns how many were cleared. */
 WEFT_API int weft_clear_timers(weft_loop *loop, const weft_loop_timer *timers, int *results, size_t count);
@@ -195,7 +195,7 @@ typedef void (*weft_loop_fd_fn)(int fd, unsigned events, void *arg);
 /* Calls fn(fd, events, arg) in the poll phase of every turn in which it is ready, once with all that it is ready for. The
  * loop watches a duplicate: the caller may close fd at any time, and whatever gets its number next is not taken for it. The
  * registration keeps the loop alive until it is removed. Returns 0; -EINVAL when events has neither READ nor WRITE, or
- * others; -EEXIST when fd is registered; -ENOTSUP with FORCED; -EBADF, -EPERM (epoll cannot watch it), -EMFILE, -ENFILE,
+ * others; -EEXIST when fd is registered; -ENOTSUP with FORCED; -EBADF, -EPERM, -ELOOP (epoll cannot watch it), -EMFILE, -ENFILE,
  * -ENOMEM, -ENOSPC; -EPIPE. */
 WEFT_API int weft_loop_fd_add(weft_loop *loop, int fd, unsigned events, weft_loop_fd_fn fn, void *arg);
 /* What to look for from now on; 0: for nothing, though HANGUP and ERROR may come. Returns 0, -ENOENT when it is not
@@ -209,9 +209,11 @@ WEFT_API int weft_loop_set_fast(weft_loop *loop, weft_loop_fast fast);
 
 /* Ends the loop: nothing more is accepted; immediates, close callbacks, internal and external works that were accepted run,
  * and what they add to the microtasks; timers do not. Work that was handed out is waited for, then promises of the loop that
- * are pending are rejected with -EPIPE. A loop that nobody runs is finished by the caller. Returns 0 once it is over;
- * -EINPROGRESS when it has begun and the caller cannot wait: inside a callback or a work of the loop, or with WEFT_NOW;
- * -ETIMEDOUT and -ECANCELED end only the caller's wait; -EPIPE when it was over before. */
+ * are pending are rejected with -EPIPE. A loop that nobody runs is finished by the caller; but while works are out, and the
+ * caller is a fiber or has a deadline, by a thread made for it (or by the caller, if none can be had). Returns 0 once it is
+ * over; -EINPROGRESS when it has begun and the caller cannot wait: inside a callback or a work of the loop, or with WEFT_NOW;
+ * -ETIMEDOUT, -ECANCELED and -ENOMEM (no room for the deadline) end only the caller's wait; -EPIPE when it was over before;
+ * -EAGAIN or -ENOMEM, with nothing done, inside a work when nobody runs the loop and no thread can be had. */
 WEFT_API int weft_loop_shutdown(weft_loop *loop, weft_time deadline);
 /* Ends the loop at once: after the callback that is running no other one runs; promises of the loop are rejected with -EPIPE,
  * and work that was handed out is not waited for. Returns as weft_loop_shutdown, but -EDEADLK, having done nothing, inside
@@ -256,7 +258,7 @@ typedef struct weft_loop_metrics {
     uint64_t sleeps;
     uint64_t wakes;     /* that somebody made, not time */
     int64_t idle;       /* asleep inside weft_loop_run */
-    int64_t active;     /* the rest of it */
+    int64_t active;     /* the rest of its turns */
     double utilisation; /* active / (active + idle), or 0 */
 } weft_loop_metrics;
 

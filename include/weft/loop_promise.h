@@ -166,7 +166,8 @@ typedef struct weft_promisify_options {
 WEFT_API int weft_loop_promisify(weft_loop *loop, weft_promise **out, const weft_promisify_options *options,
                                  weft_loop_work fn, void *arg);
 /* Rejects a promise of weft_loop_promisify with that error and text (0: -ECANCELED; may be null). A fiber that runs fn is
- * cancelled as weft/scope.h says, with that reason. From anywhere. Returns 0; -EALREADY when it was settled; -EINVAL for a
+ * cancelled as weft/scope.h says, with that reason; one that waits in a pool is skipped when its turn
+ * comes, and keeps the loop until then. From anywhere. Returns 0; -EALREADY when it was settled; -EINVAL for a
  * positive error or any other promise. */
 WEFT_API int weft_loop_cancel(weft_promise *promise, int error, const char *text);
 

@@ -480,8 +480,17 @@ struct wf_try {
 /* Calls fn(arg) as the innermost try; deferred calls have run when it returns 0, or -EOWNERDEAD after a panic. */
 int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(void *arg), void *arg);
 
-/* As weft_try, but a call of weft_exit inside counts as a panic. */
-int wf_try_contain(void (*fn)(void *arg), void *arg, char *message, size_t size);
+/* What the calling fiber has opened so far: pairs (pin and unpin, ...) and blocks. All zero on a plain thread. */
+struct wf_try_mark {
+    uint32_t shields;
+    uint32_t pins;
+    struct wf_alone_pairs alone;
+    const struct wf_leaver *leavers;
+};
+void wf_try_mark(struct wf_try_mark *mark);
+/* As weft_try, but a call of weft_exit inside counts as a panic. What was opened since the mark is closed after either; fn may
+ * set a later mark. NULL: since the call. */
+int wf_try_contain(void (*fn)(void *arg), void *arg, char *message, size_t size, const struct wf_try_mark *mark);
 
 /* Runs what was deferred in the innermost region so far, newest first, and inside of it: a panic in one of them leaves the
  * region, which then runs the rest. On a fiber. */

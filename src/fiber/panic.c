@@ -32,21 +32,12 @@ struct wf_deferred {
 /* Innermost region of a plain thread. Plain threads do not move, so an ordinary thread-local will do. */
 static __thread struct wf_try *thread_trying;
 
-/* What a fiber may open and close, and how often it had opened each. */
-struct pairs {
-    uint32_t shields;
-    uint32_t pins;
-    struct wf_alone_pairs alone;
-};
-
 static struct wf_try **innermost_here(void);
-static int try_here(struct wf_try *attempt, void (*fn)(void *arg), void *arg);
 static bool region_ended_badly(struct wf_try *attempt, int end);
 static void run_deferred(struct wf_try *attempt, bool *has_panicked);
 static void leave_regions(struct wf_fiber *fiber, const struct wf_leaver *outer);
-static void leave_pairs(struct wf_fiber *fiber, const struct pairs *pairs);
+static void leave_opened(const struct wf_try_mark *mark);
 static _Noreturn void leave_region(struct wf_try *attempt);
-static struct pairs open_pairs(const struct wf_stack *stack);
 
 int wf_try_call(struct wf_try *attempt, struct wf_try **innermost, void (*fn)(void *arg), void *arg) {
     attempt->outer = *innermost;
@@ -90,7 +81,11 @@ int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
     if (!fn || (!message && size))
         return -EINVAL;
     struct wf_try attempt;
-    int error = try_here(&attempt, fn, arg);
+    struct wf_try_mark mark;
+    wf_try_mark(&mark);
+    int error = wf_try_call(&attempt, innermost_here(), fn, arg);
+    if (error)
+        leave_opened(&mark);
     if (attempt.is_exit)
         weft_exit(attempt.result);
     if (error && size)
@@ -98,42 +93,47 @@ int weft_try(void (*fn)(void *arg), void *arg, char *message, size_t size) {
     return error;
 }
 
-int wf_try_contain(void (*fn)(void *arg), void *arg, char *message, size_t size) {
+int wf_try_contain(void (*fn)(void *arg), void *arg, char *message, size_t size, const struct wf_try_mark *mark) {
     struct wf_try attempt;
-    int error = try_here(&attempt, fn, arg);
+    struct wf_try_mark own;
+    if (!mark)
+        wf_try_mark(&own);
+    int error = wf_try_call(&attempt, innermost_here(), fn, arg);
     if (WF_LIKELY(!error && !attempt.is_exit))
         return 0;
+    leave_opened(mark ? mark : &own);
     snprintf(message, size, "%s", attempt.is_exit ? "weft_exit was called" : attempt.message);
     return -EOWNERDEAD;
 }
 
-static int try_here(struct wf_try *attempt, void (*fn)(void *arg), void *arg) {
+void wf_try_mark(struct wf_try_mark *mark) {
     struct wf_fiber *fiber = wf_fiber_self();
-    struct pairs pairs = fiber ? open_pairs(wf_fiber_stack(fiber)) : (struct pairs){0};
-    struct wf_leaver *leavers = fiber ? wf_fiber_stack(fiber)->leavers : NULL;
-    int error = wf_try_call(attempt, innermost_here(), fn, arg);
-    if (error && fiber) {
-        leave_pairs(fiber, &pairs);
-        leave_regions(fiber, leavers);
+    *mark = (struct wf_try_mark){0};
+    if (fiber) {
+        const struct wf_stack *stack = wf_fiber_stack(fiber);
+        *mark = (struct wf_try_mark){stack->shields, stack->pins, wf_alone_pairs(stack), stack->leavers};
     }
-    return error;
 }
 
-static struct pairs open_pairs(const struct wf_stack *stack) {
-    return (struct pairs){stack->shields, stack->pins, wf_alone_pairs(stack)};
+/* A panic has left pairs and blocks open that will not be closed any more. */
+static void leave_opened(const struct wf_try_mark *mark) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    if (!fiber)
+        return;
+    wf_stack_set_shields(wf_fiber_stack(fiber), mark->shields);
+    wf_fiber_set_pins(fiber, mark->pins);
+    wf_alone_close(fiber, &mark->alone);
+    leave_regions(fiber, mark->leavers);
 }
 
-/* A panic has left pairs open (pin and unpin, shield and unshield, ...) that will not be closed any more. */
-static void leave_pairs(struct wf_fiber *fiber, const struct pairs *pairs) {
-    struct wf_stack *stack = wf_fiber_stack(fiber);
-    wf_stack_set_shields(stack, pairs->shields);
-    wf_fiber_set_pins(fiber, pairs->pins);
-    wf_alone_close(fiber, &pairs->alone);
-}
-
-/* Nor will the blocks that were opened since; newest first. */
+/* Newest first. The block at the mark may itself have been left since: then nobody knows which ones are newer, and they stay. */
 static void leave_regions(struct wf_fiber *fiber, const struct wf_leaver *outer) {
     struct wf_leaver **at = &wf_fiber_stack(fiber)->leavers;
+    const struct wf_leaver *mark = *at;
+    while (mark && mark != outer)
+        mark = mark->next;
+    if (mark != outer)
+        return;
     while (*at != outer) {
         struct wf_leaver *leaver = *at;
         if (!leaver->is_region) {
@@ -158,10 +158,9 @@ void weft_panic(const char *format, ...) {
 }
 
 void weft_exit(void *result) {
-    struct wf_fiber *fiber = wf_fiber_self();
-    if (!fiber)
+    struct wf_try *attempt = *innermost_here(); /* a plain thread may be inside something that contains it */
+    if (!attempt)
         wf_fatal("weft_exit was called outside a fiber");
-    struct wf_try *attempt = wf_fiber_stack(fiber)->trying;
     attempt->is_exit = true;
     attempt->result = result;
     leave_region(attempt);

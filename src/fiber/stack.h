@@ -35,10 +35,9 @@ struct wf_try;
 struct wf_wait;
 struct wf_cancel;
 struct wf_fiber_worker;
-
-/* Whoever wants to know of the end of a fiber. The memory is its own. */
 struct wf_loop_frame;
 
+/* Whoever wants to know of the end of a fiber. The memory is its own. */
 struct wf_leaver {
     struct wf_leaver *next;
     /* On the fiber at its very end, when its deferred calls have run; after a return, an exit and a panic alike. */

@@ -259,7 +259,7 @@ static void abort_deliver(weft_abort_signal *signal, struct abort_panic *panic) 
         signal->live--;
         wf_lock_drop(&signal->lock);
         char message[WF_LOOP_MESSAGE];
-        if (wf_try_contain(abort_call_handler, &call, message, sizeof message) && !panic->has_panicked) {
+        if (wf_try_contain(abort_call_handler, &call, message, sizeof message, NULL) && !panic->has_panicked) {
             panic->has_panicked = true;
             memcpy(panic->message, message, sizeof message);
         }

@@ -19,6 +19,7 @@
 #include "os/clock.h"
 #include "os/memory.h"
 #include "os/report.h"
+#include "os/thread.h"
 #include "weft/fiber.h"
 
 WF_MACHINE_DEFINE(loop, WF_LOOP_STATES)
@@ -43,13 +44,14 @@ static int take_error(weft_loop *loop);
 static bool quiet_step(weft_loop *loop);
 static bool is_over(weft_loop *loop);
 static void run_end(weft_loop *loop);
-static void loop_finish(weft_loop *loop);
+static void loop_finish(weft_loop *loop, bool gives_back);
 static bool wait_for_workers(weft_loop *loop);
 static void owner_dropped(struct wf_leaver *leaver);
 static int loop_end(weft_loop *loop, bool is_close, int64_t deadline_ns);
 static int await_end_locked(weft_loop *loop, int64_t deadline_ns);
 static int finish_here(weft_loop *loop);
-static void *finish_elsewhere(void *opaque);
+static int start_finisher_locked(weft_loop *loop);
+static void finisher_main(void *opaque);
 
 int weft_loop_new(weft_loop **out, const weft_loop_options *options) {
     if (!out || (options && (unsigned)options->fast > WEFT_LOOP_FAST_DISABLED))
@@ -130,14 +132,21 @@ static int where_am_i(const weft_loop *loop) {
 
 bool wf_loop_move_locked(weft_loop *loop, enum wf_loop_state from, enum wf_loop_state to) {
     uint32_t found = from;
-    if (!wf_cas_relaxed(&loop->state, &found, to)) /* the lock orders everything else */
+    /* Release: who sees the end, or that nobody runs it, without the lock (A), sees what was done before. For others the lock
+     * orders everything. */
+    if (!wf_cas_release(&loop->state, &found, to))
         return false;
     WF_MOVE_CHECK(&wf_loop_machine, from, to);
     return true;
 }
 
 weft_loop_state weft_loop_get_state(const weft_loop *loop) {
-    return loop ? (weft_loop_state)wf_loop_state(loop) : WEFT_LOOP_TERMINATED;
+    if (!loop)
+        return WEFT_LOOP_TERMINATED;
+    uint32_t state = wf_load_acquire(&((weft_loop *)loop)->state); /* A: pairs with wf_loop_move_locked */
+    if (state == WF_LOOP_TERMINATED)
+        wf_context_acquire((void *)loop);
+    return (weft_loop_state)state;
 }
 
 int weft_loop_run(weft_loop *loop, weft_loop_mode mode, weft_time deadline) {
@@ -148,10 +157,6 @@ int weft_loop_run(weft_loop *loop, weft_loop_mode mode, weft_time deadline) {
         return status;
     struct owner owner;
     owner_begin(&owner, loop);
-    if (!loop->has_started) {
-        loop->has_started = true;
-        wf_loop_start_up(loop);
-    }
     status = run_turns(loop, mode, deadline);
     run_end(loop);
     owner_end(&owner);
@@ -187,7 +192,7 @@ static void leaver_remove(struct wf_stack *stack, struct wf_leaver *leaver) {
 }
 
 static int run_begin(weft_loop *loop) {
-    if (where_am_i(loop) == IN_CALLBACK)
+    if (where_am_i(loop) != OUTSIDE_OF_LOOP)
         return -EDEADLK;
     WF_POINT("loop.before_start");
     wf_lock_take(&loop->lock);
@@ -211,6 +216,11 @@ static int run_turns(weft_loop *loop, weft_loop_mode mode, int64_t deadline_ns) 
             return status;
         if (wf_exchange_relaxed(&loop->is_stopped, 0))
             return wf_loop_is_alive_owner(loop);
+        if (!loop->has_started) {
+            loop->has_started = true;
+            wf_loop_start_up(loop);
+            continue;
+        }
         if (mode == WEFT_LOOP_UNTIL_QUIET && !wf_loop_is_alive_owner(loop)) {
             loop->is_resumed = false;
             if (loop->options.on_quiet)
@@ -220,8 +230,6 @@ static int run_turns(weft_loop *loop, weft_loop_mode mode, int64_t deadline_ns) 
             continue;
         }
         wf_loop_turn(loop, mode != WEFT_LOOP_NO_WAIT, deadline_ns);
-        if (loop->of_fibers)
-            weft_yield(); /* a loop that always has something to do is not the only fiber of its worker */
         if (mode != WEFT_LOOP_UNTIL_QUIET && !loop->error)
             return !wf_loop_is_ending(loop) && wf_loop_is_alive_owner(loop);
     }
@@ -230,6 +238,8 @@ static int run_turns(weft_loop *loop, weft_loop_mode mode, int64_t deadline_ns) 
 /* Why weft_loop_run has to return between two turns: an error, or 0. */
 static int why_not_go_on(weft_loop *loop, weft_loop_mode mode, int64_t deadline_ns) {
     int error = take_error(loop);
+    if (loop->of_fibers && loop->turn > 0)
+        weft_yield(); /* a loop that always has something to do is not the only fiber of its worker */
     if (!error && loop->of_fibers)
         error = wf_wait_enter(mode == WEFT_LOOP_NO_WAIT ? WEFT_NOW : WEFT_NEVER);
     if (!error && mode != WEFT_LOOP_NO_WAIT && deadline_ns != WEFT_NEVER && deadline_ns <= wf_os_now())
@@ -278,11 +288,11 @@ static void run_end(weft_loop *loop) {
     }
     wf_lock_drop(&loop->lock);
     if (!is_left)
-        loop_finish(loop);
+        loop_finish(loop, false);
 }
 
-/* By the owner; TERMINATING. */
-static void loop_finish(weft_loop *loop) {
+/* By the owner; TERMINATING. gives_back: its reference, before anybody is told. Those who wait have references of their own. */
+static void loop_finish(weft_loop *loop, bool gives_back) {
     wf_loop_timers_discard(loop);
     wf_loop_sources_stop(loop);
     do
@@ -301,6 +311,8 @@ static void loop_finish(weft_loop *loop) {
     loop->of_fibers = NULL;
     struct wf_waiter *joiners = wf_wait_take_all_locked(&loop->joiners, 0, NULL);
     wf_lock_drop(&loop->lock);
+    if (gives_back)
+        weft_loop_unref(loop);
     wf_wait_wake_chain(joiners);
 }
 
@@ -332,7 +344,7 @@ static void owner_dropped(struct wf_leaver *leaver) {
     loop->is_in_checkpoint = false;
     if (promise)
         wf_loop_promise_dropped(promise);
-    loop_finish(loop);
+    loop_finish(loop, false);
     weft_loop_unref(loop);
 }
 
@@ -357,15 +369,21 @@ static int loop_end(weft_loop *loop, bool is_close, int64_t deadline_ns) {
     }
     if (is_close)
         wf_store_relaxed(&loop->is_closing, 1);
-    if (wf_loop_move_locked(loop, WF_LOOP_AWAKE, WF_LOOP_TERMINATING)) {
-        weft_loop_ref(loop);
-        wf_lock_drop(&loop->lock);
-        if (where != IN_WORK || is_close)
+    if (wf_loop_state(loop) == WF_LOOP_AWAKE) {
+        /* A close does not wait for works. Who is one of them, or has a limit to its patience, cannot do so. */
+        bool is_bounded =
+            !is_close && loop->workers && (where == IN_WORK || deadline_ns != WEFT_NEVER || wf_worker_self());
+        int error = is_bounded ? start_finisher_locked(loop) : 0;
+        if (error && where == IN_WORK) {
+            wf_lock_drop(&loop->lock);
+            return error;
+        }
+        wf_loop_move_locked(loop, WF_LOOP_AWAKE, WF_LOOP_TERMINATING);
+        if (!is_bounded || error) {
+            weft_loop_ref(loop);
+            wf_lock_drop(&loop->lock);
             return finish_here(loop);
-        /* It cannot wait for itself. */
-        if (weft_go(finish_elsewhere, loop) != 0)
-            wf_fatal("a loop that nobody runs was ended by one of its works, and there is no memory to finish it");
-        return -EINPROGRESS;
+        }
     }
     bool was_asleep = wf_loop_move_locked(loop, WF_LOOP_SLEEPING, WF_LOOP_TERMINATING);
     if (!was_asleep)
@@ -397,14 +415,31 @@ static int finish_here(weft_loop *loop) {
     struct wf_fiber_worker *worker = wf_worker_self();
     loop->of_fibers = worker ? worker->fibers : NULL;
     owner_begin(&owner, loop);
-    loop_finish(loop);
+    loop_finish(loop, false);
     owner_end(&owner);
     return 0;
 }
 
-static void *finish_elsewhere(void *opaque) {
-    finish_here(opaque);
-    return NULL;
+/* A thread of its own, which stands at the lock until the caller has closed the door. Returns 0, -EAGAIN, -ENOMEM. */
+static int start_finisher_locked(weft_loop *loop) {
+    struct wf_os_thread thread;
+    weft_loop_ref(loop);
+    int error = wf_os_thread_start(&thread, "weft-finisher", finisher_main, loop);
+    if (error)
+        wf_fetch_sub_relaxed(&loop->references, 1); /* not the last: the caller has one */
+    else
+        wf_os_thread_detach(&thread);
+    return error;
+}
+
+static void finisher_main(void *opaque) {
+    weft_loop *loop = opaque;
+    struct wf_loop_frame frame = {.loop = loop};
+    wf_lock_take(&loop->lock);
+    wf_lock_drop(&loop->lock);
+    *wf_loop_frames() = &frame;
+    loop_finish(loop, true);
+    *wf_loop_frames() = NULL;
 }
 
 int weft_loop_join(weft_loop *loop, weft_time deadline) {
@@ -435,23 +470,28 @@ int weft_loop_stop(weft_loop *loop) {
 }
 
 int weft_loop_keep(weft_loop *loop) {
-    if (!loop)
-        return -EINVAL;
+    return loop ? wf_loop_keep_by(loop, &loop->keeps) : -EINVAL;
+}
+
+void weft_loop_unkeep(weft_loop *loop) {
+    if (loop)
+        wf_loop_unkeep_by(loop, &loop->keeps);
+}
+
+int wf_loop_keep_by(weft_loop *loop, uint32_t *counter) {
     wf_lock_take(&loop->lock);
     bool is_ending = wf_loop_is_ending(loop);
     if (!is_ending)
-        loop->keeps++;
+        ++*counter;
     wf_lock_drop(&loop->lock);
     return is_ending ? -EPIPE : 0;
 }
 
-void weft_loop_unkeep(weft_loop *loop) {
-    if (!loop)
-        return;
+void wf_loop_unkeep_by(weft_loop *loop, uint32_t *counter) {
     wf_lock_take(&loop->lock);
-    if (loop->keeps == 0)
+    if (*counter == 0)
         wf_fatal("weft_loop_unkeep was called more often than weft_loop_keep");
-    loop->keeps--;
+    --*counter;
     wf_loop_drop_and_rouse(loop);
 }
 
@@ -484,7 +524,8 @@ bool wf_loop_is_alive_owner(weft_loop *loop) {
 /* By the owner, or while the loop has none or sleeps: then its own side stands still. An immediate is among the timers that
  * are kept, or does not count. */
 bool wf_loop_is_alive_locked(const weft_loop *loop) {
-    if (loop->timers.kept || loop->keeps || loop->workers || wf_watch_count_locked(loop) || loop->batch.first)
+    if (loop->timers.kept || loop->keeps || loop->sourced || loop->workers || wf_watch_count_locked(loop) ||
+        loop->batch.first)
         return true;
     for (int track = 0; track < WF_TRACKS; track++)
         if (track != WF_TRACK_CHECK && (loop->tracks[track].first || loop->ingress[track].first))

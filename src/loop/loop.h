@@ -145,9 +145,10 @@ struct weft_loop {
     struct wf_waiter *sleepers;      /* the owner, while it sleeps and not in epoll */
     struct wf_waiter *joiners;       /* who wait for the end */
     int64_t sleep_until;             /* of the owner that sleeps */
-    bool is_polling;                 /* it sleeps in epoll, or has handed its descriptor to a host */
+    bool is_polling;                 /* the owner sleeps in epoll */
     bool is_embedded;                /* a host watches our descriptor while nobody runs us */
     uint32_t keeps;                  /* weft_loop_keep */
+    uint32_t sourced;                /* sources that are on */
     uint32_t workers;                /* works that were handed out and have not come back */
     weft_loop_fast fast;
     struct wf_timers_of_loop timers;
@@ -177,6 +178,7 @@ struct weft_loop {
     int error;                        /* why weft_loop_run has to return, or 0 */
     enum wf_track checkpoint_track;   /* where it is, or was when a callback panicked */
     struct wf_loop_promise *reacting; /* whose handler runs, or NULL */
+    struct wf_try_mark mark;          /* what a fiber that owns it had opened when the present callback began */
     const char *source;               /* what runs, for reports */
     const char *track_source;         /* of the present batch */
     weft_loop_fn running;             /* and its function, or NULL */
@@ -208,6 +210,9 @@ bool wf_loop_move_locked(weft_loop *loop, enum wf_loop_state from, enum wf_loop_
 /* The owner's answer: whether something keeps the loop from ending. */
 bool wf_loop_is_alive_owner(weft_loop *loop);
 bool wf_loop_is_alive_locked(const weft_loop *loop);
+/* weft_loop_keep and weft_loop_unkeep, with keeps or sourced as the counter. */
+int wf_loop_keep_by(weft_loop *loop, uint32_t *counter);
+void wf_loop_unkeep_by(weft_loop *loop, uint32_t *counter);
 
 /* loop/job.c */
 static inline void wf_loop_jobs_append(struct wf_loop_jobs *jobs, struct wf_loop_job *job) {
@@ -294,6 +299,8 @@ void wf_metrics_internal(weft_loop *loop);
 static inline void wf_loop_enter(weft_loop *loop, const char *source, weft_loop_fn fn) {
     loop->source = source;
     loop->running = fn;
+    if (WF_UNLIKELY(loop->of_fibers != NULL))
+        wf_try_mark(&loop->mark);
     if (WF_UNLIKELY(loop->metrics != NULL))
         wf_metrics_begin(loop);
 }
@@ -367,7 +374,7 @@ void wf_loop_promise_panicked(struct wf_loop_promise *promise, const char *messa
 void wf_loop_promise_dropped(struct wf_loop_promise *promise);
 /* The owner is about to sleep: gives memory of promises back that was kept for the next ones. */
 void wf_loop_promises_trim(weft_loop *loop);
-/* Both queues of the checkpoint are empty: rejections that nobody has handled are told. True when there were any. */
-bool wf_loop_promises_tell(weft_loop *loop);
+/* Both queues of the checkpoint are empty: rejections that nobody has handled are told. */
+void wf_loop_promises_tell(weft_loop *loop);
 
 #endif

@@ -168,7 +168,7 @@ static void home_release(weft_promise *cell) {
 }
 
 void wf_loop_promises_trim(weft_loop *loop) {
-    struct wf_loop_home *home = wf_load_relaxed(&loop->home);
+    struct wf_loop_home *home = wf_load_acquire(&loop->home); /* pairs with wf_loop_home */
     if (WF_LIKELY(!home || home->free_count <= KEPT_ASLEEP))
         return;
     for (int i = 0; i < TRIM && home->free_count > KEPT_ASLEEP; i++) {
@@ -251,8 +251,8 @@ static void give_up_telling(struct wf_loop_promise *promise) {
     weft_promise_unref(&promise->cell);
 }
 
-bool wf_loop_promises_tell(weft_loop *loop) {
-    struct wf_loop_home *home = wf_load_relaxed(&loop->home);
+void wf_loop_promises_tell(weft_loop *loop) {
+    struct wf_loop_home *home = wf_load_acquire(&loop->home); /* pairs with wf_loop_home */
     struct wf_list *next;
     uint64_t count = 0;
     for (struct wf_list *node = loop->unhandled.next; node != &loop->unhandled; node = next) {
@@ -265,12 +265,11 @@ bool wf_loop_promises_tell(weft_loop *loop) {
         wf_list_remove(node);
         wf_list_append(&home->late, node);
     }
-    while ((next = wf_list_take_first(&home->late)))
+    while (!wf_load_relaxed(&loop->is_closing) && (next = wf_list_take_first(&home->late)))
         tell_late(loop, WF_CONTAINER(next, struct wf_loop_promise, node));
     /* What the hooks add meanwhile waits for the microtasks that they add. */
-    for (; count > 0; count--)
+    for (; count > 0 && !wf_load_relaxed(&loop->is_closing); count--)
         tell_unhandled(loop, WF_CONTAINER(wf_list_take_first(&loop->unhandled), struct wf_loop_promise, node));
-    return true;
 }
 
 struct rejection_call {
@@ -300,7 +299,7 @@ static void tell_unhandled(weft_loop *loop, struct wf_loop_promise *promise) {
     if (is_unhandled && loop->options.on_unhandled) {
         char message[WF_LOOP_MESSAGE];
         struct rejection_call call = {loop, cell};
-        if (wf_try_contain(call_on_unhandled, &call, message, sizeof message))
+        if (wf_try_contain(call_on_unhandled, &call, message, sizeof message, NULL))
             wf_loop_tell(loop, "on_unhandled", NULL, message);
     } else if (is_unhandled) {
         wf_report("the loop %s: a promise was rejected and nobody handles it: error %d%s%s",
@@ -315,7 +314,7 @@ static void tell_late(weft_loop *loop, struct wf_loop_promise *promise) {
     if (loop->options.on_handled_late) {
         char message[WF_LOOP_MESSAGE];
         struct rejection_call call = {loop, &promise->cell};
-        if (wf_try_contain(call_on_handled_late, &call, message, sizeof message))
+        if (wf_try_contain(call_on_handled_late, &call, message, sizeof message, NULL))
             wf_loop_tell(loop, "on_handled_late", NULL, message);
     }
     weft_promise_unref(&promise->cell);

@@ -104,7 +104,9 @@ static int reaction_register(weft_loop *loop, weft_promise *promise, weft_promis
         *out = &new->cell;
     new->follower.settled = react_settled;
     new->follower.late = reaction_refused;
-    if ((!source || source->home != new->home) && !wf_loop_promise_register(new)) {
+    bool is_refused = (!source || source->home != new->home) && !wf_loop_promise_register(new);
+    if (is_refused) {
+        wf_promise_see(promise); /* it has a handler, though none that can run */
         reaction_refused(&new->follower, &settlement);
         return 0;
     }
@@ -261,7 +263,7 @@ static void call_for_reply(void *opaque) {
 
 weft_reply wf_loop_reply_of(weft_loop_work fn, void *arg, char *buffer, size_t size) {
     struct reply_call call = {.fn = fn, .arg = arg};
-    if (wf_try_contain(call_for_reply, &call, buffer, size))
+    if (wf_try_contain(call_for_reply, &call, buffer, size, NULL))
         call.reply = weft_reply_error(-EOWNERDEAD, buffer);
     return call.reply;
 }
@@ -503,7 +505,7 @@ static void thenable_run(weft_loop *loop, struct wf_loop_job *job) {
     call.resolver.ticket = ++promise->ticket;
     promise->is_ticket_open = true;
     wf_lock_drop(&promise->cell.lock);
-    if (wf_try_contain(call_thenable, &call, message, sizeof message))
+    if (wf_try_contain(call_thenable, &call, message, sizeof message, NULL))
         weft_resolver_reject(call.resolver, -EOWNERDEAD, message);
     weft_promise_unref(&promise->cell);
 }
@@ -523,9 +525,9 @@ static int resolver_settle(weft_resolver resolver, const struct wf_settled *how)
     if (!resolver_take(resolver))
         return -EALREADY;
     struct wf_settlement settlement = {0};
-    wf_promise_settle(resolver.promise, how, &settlement);
+    bool is_ours = wf_promise_settle(resolver.promise, how, &settlement);
     wf_settlement_run(&settlement);
-    return 0;
+    return is_ours ? 0 : -EALREADY;
 }
 
 int weft_resolver_resolve(weft_resolver resolver, void *value) {

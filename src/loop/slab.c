@@ -32,7 +32,7 @@ void wf_slab_term(struct wf_slab *slab) {
 }
 
 void wf_slab_trim(struct wf_slab *slab) {
-    if (slab->used || slab->chunk_count <= KEPT_CHUNKS)
+    if (slab->used || slab->chunk_count <= KEPT_CHUNKS || slab->is_worn)
         return;
     uint32_t highest = slab->floor;
     for (uint32_t i = 0; i < slab->chunk_count * WF_SLAB_CHUNK; i++) {
@@ -40,8 +40,10 @@ void wf_slab_trim(struct wf_slab *slab) {
         if (slot->generation > highest)
             highest = slot->generation;
     }
-    if (highest == WF_SLAB_GENERATION_MAX)
-        return; /* a slot that must not be used again */
+    if (highest > WF_SLAB_GENERATION_MAX / 2) {
+        slab->is_worn = true;
+        return;
+    }
     wf_slab_term(slab);
     slab->floor = highest; /* what a slot has now was never in an id */
 }

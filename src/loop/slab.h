@@ -9,6 +9,7 @@
 #ifndef WF_LOOP_SLAB_H
 #define WF_LOOP_SLAB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct wf_slab {
     uint32_t chunk_room;
     uint32_t first_free; /* index + 1; 0: none */
     uint32_t used;
+    bool is_worn;   /* some slot has had so many generations that the others must not begin there: nothing is trimmed */
     uint32_t floor; /* generations below were used by records that are gone */
 };
 

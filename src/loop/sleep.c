@@ -47,7 +47,7 @@ void wf_loop_sleep(weft_loop *loop, int64_t until_ns) {
     WF_POINT("loop.before_sleeping");
     bool moved = wf_loop_move_locked(loop, WF_LOOP_RUNNING, WF_LOOP_SLEEPING);
     WF_ASSERT(moved);
-    loop->sleep_until = until_ns;
+    loop->sleep_until = loop->options.virtual_time ? WF_NEVER : until_ns; /* any timer of another clock wakes it */
     if (loop->metrics)
         wf_metrics_sleep(loop);
     if (polls && !loop->of_fibers)
@@ -76,7 +76,7 @@ static bool jump_locked(weft_loop *loop, int64_t earliest_ns) {
         return false;
     if (earliest_ns <= loop->virtual_now)
         return true;
-    if (loop->keeps || loop->workers || wf_watch_count_locked(loop))
+    if (loop->keeps || loop->sourced || loop->workers || wf_watch_count_locked(loop))
         return false;
     loop->virtual_now = earliest_ns;
     return true;
@@ -158,6 +158,8 @@ weft_time weft_loop_backend_deadline(weft_loop *loop) {
     int64_t earliest = wf_loop_earliest_locked(loop);
     bool has_work = wf_load_relaxed(&loop->has_ingress) ||
                     (wf_loop_state(loop) == WF_LOOP_AWAKE && wf_loop_has_jobs(loop, WF_TRACK_TICK));
+    if (loop->options.virtual_time) /* which only weft_loop_advance moves while a host waits */
+        earliest = earliest <= loop->virtual_now ? WEFT_NOW : WEFT_NEVER;
     wf_lock_drop(&loop->lock);
     return has_work ? WEFT_NOW : earliest;
 }

@@ -103,7 +103,7 @@ static int source_add(weft_loop *loop, weft_source *out, weft_case wish, weft_so
     }
     wf_lock_take(&loop->sources_lock);
     int error = wf_slab_take(&loop->sources, &record);
-    if (!error && (error = weft_loop_keep(loop)) != 0)
+    if (!error && (error = wf_loop_keep_by(loop, &loop->sourced)) != 0)
         wf_slab_give(&loop->sources, record);
     if (!error) {
         struct wf_source *source = record;
@@ -222,6 +222,8 @@ static void source_run(weft_loop *loop, struct wf_loop_job *job) {
     loop->running = (weft_loop_fn)(uintptr_t)fn;
     loop->sourcing = is_last ? NULL : source;
     fn(status, arg);
+    if (loop->of_fibers)
+        wf_deferred_look(); /* it may look at what came, which the next time is written again */
     wf_loop_source_end(loop);
 }
 
@@ -252,7 +254,7 @@ static void source_free_locked(struct wf_source *source) {
     weft_loop *loop = source->loop;
     WF_ASSERT(!source->takers);
     if (!source->is_off)
-        weft_loop_unkeep(loop);
+        wf_loop_unkeep_by(loop, &loop->sourced);
     wf_slab_give(&loop->sources, source);
 }
 
@@ -269,7 +271,7 @@ int weft_loop_off(weft_loop *loop, weft_source id) {
     bool was_linked = source->state == WF_SOURCE_LINKED;
     bool was_taken = source->state == WF_SOURCE_READY && source->begun.status >= 0;
     source->is_off = true;
-    weft_loop_unkeep(loop);
+    wf_loop_unkeep_by(loop, &loop->sourced);
     if (was_linked && !wf_wait_unlink(&source->node))
         return source_wait_locked(source) >= 0;
     if (was_linked)

@@ -376,7 +376,7 @@ static void listener_call(struct listener *listener, weft_target_event *event) {
     char message[WF_LOOP_MESSAGE];
     if (listener->is_passive)
         wf_fetch_or_relaxed(event_state(event), TOLD_PASSIVE);
-    int error = wf_try_contain(listener_guarded, &calling, message, sizeof message);
+    int error = wf_try_contain(listener_guarded, &calling, message, sizeof message, NULL);
     if (listener->is_passive)
         wf_fetch_and_acq_rel(event_state(event), ~(uint32_t)TOLD_PASSIVE);
     if (!error)

@@ -124,9 +124,9 @@ static bool no_step(weft_loop *loop) {
 void wf_loop_run_steps(weft_loop *loop, bool (*step)(weft_loop *loop)) {
     char message[WF_LOOP_MESSAGE];
     loop->step = step;
-    while (wf_try_contain(steps_run, loop, message, sizeof message)) {
+    while (wf_try_contain(steps_run, loop, message, sizeof message, &loop->mark)) {
+        loop->owes_checkpoint = !loop->options.batches || loop->is_in_checkpoint;
         loop->is_in_checkpoint = false;
-        loop->owes_checkpoint = true;
         if (loop->metrics)
             wf_metrics_panic(loop, false);
         wf_loop_source_end(loop);
@@ -181,12 +181,16 @@ static void checkpoint_drain(weft_loop *loop) {
         loop->checkpoint_track = WF_TRACK_TICK;
         if (loop->tracks[WF_TRACK_TICK].first)
             continue;
-        if (wf_load_relaxed(&loop->is_closing))
+        if (wf_load_relaxed(&loop->is_closing) || loop->is_yielding)
+            break;
+        if (loop->tracks[WF_TRACK_END].first && !count_microtask(loop))
             break;
         if (loop->tracks[WF_TRACK_END].first)
             wf_loop_run_first(loop, &loop->tracks[WF_TRACK_END], track_sources[WF_TRACK_END]);
-        else if (wf_list_is_empty(&loop->unhandled) || !wf_loop_promises_tell(loop))
+        else if (wf_list_is_empty(&loop->unhandled))
             break;
+        else
+            wf_loop_promises_tell(loop);
     }
     loop->is_in_checkpoint = false;
 }
@@ -199,8 +203,10 @@ static bool drain_track(weft_loop *loop, enum wf_track track) {
         wf_loop_look_for(loop, WF_CHECKPOINT_TRACKS);
         if (!jobs->first)
             return true;
-        if (loop->is_yielding || wf_load_relaxed(&loop->is_closing) || !count_microtask(loop))
+        if (loop->is_yielding || wf_load_relaxed(&loop->is_closing) || !count_microtask(loop)) {
+            loop->checkpoint_track = WF_TRACK_TICK; /* the next one begins anew */
             return false;
+        }
         wf_loop_run_first(loop, jobs, track_sources[track]);
     }
 }
@@ -222,7 +228,7 @@ void wf_loop_tell(weft_loop *loop, const char *source, weft_loop_fn fn, const ch
     if (loop->options.on_failure) {
         char ignored[WF_LOOP_MESSAGE];
         struct wf_loop_telling telling = {loop, &failure};
-        if (wf_try_contain(wf_loop_call_hook, &telling, ignored, sizeof ignored))
+        if (wf_try_contain(wf_loop_call_hook, &telling, ignored, sizeof ignored, NULL))
             wf_report("the loop %s: on_failure itself panicked: %s", loop->name, ignored);
         return;
     }
@@ -253,10 +259,11 @@ static void checkpoint_inside(weft_loop *loop) {
     const char *source = loop->source;
     weft_loop_fn running = loop->running;
     struct wf_loop_promise *reacting = loop->reacting;
+    struct wf_try_mark mark = loop->mark;
     char message[WF_LOOP_MESSAGE];
     if (loop->is_in_checkpoint)
         return;
-    while (wf_try_contain(checkpoint_run, loop, message, sizeof message)) {
+    while (wf_try_contain(checkpoint_run, loop, message, sizeof message, &loop->mark)) {
         loop->is_in_checkpoint = false;
         if (loop->metrics)
             wf_metrics_panic(loop, true);
@@ -264,6 +271,7 @@ static void checkpoint_inside(weft_loop *loop) {
     }
     loop->source = source;
     loop->running = running;
+    loop->mark = mark;
 }
 
 static void checkpoint_run(void *opaque) {
@@ -296,7 +304,7 @@ int weft_loop_call(weft_loop *loop, weft_loop_fn fn, void *arg) {
         return -EPERM;
     struct direct_call call = {fn, arg};
     char message[WF_LOOP_MESSAGE];
-    if (wf_try_contain(direct_run, &call, message, sizeof message))
+    if (wf_try_contain(direct_run, &call, message, sizeof message, NULL))
         wf_loop_tell(loop, "call", fn, message);
     checkpoint_inside(loop);
     return 0;

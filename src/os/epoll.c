@@ -119,7 +119,7 @@ int wf_os_duplicate(int fd) {
     int fault = wf_fault(WF_CALL_DUPLICATE);
     if (fault)
         return fault;
-    int copy = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 0);
+    int copy = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
     return copy < 0 ? -errno : copy;
 }
 

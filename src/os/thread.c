@@ -129,6 +129,11 @@ void wf_os_thread_join(struct wf_os_thread *thread) {
     WF_CHECK(error == 0);
 }
 
+void wf_os_thread_detach(struct wf_os_thread *thread) {
+    int error = pthread_detach(thread->handle);
+    WF_CHECK(error == 0);
+}
+
 void wf_os_thread_exact_timers(void) {
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 }

@@ -34,8 +34,9 @@ void wf_os_thread_note_program(void);
 void wf_os_thread_after_fork(void);
 /* In the child of a fork by such a thread: the program's own signal mask again. */
 void wf_os_thread_restore_signals(void);
-/* Waits for its end. */
+/* Waits for its end; or never will, and it ends by itself. */
 void wf_os_thread_join(struct wf_os_thread *thread);
+void wf_os_thread_detach(struct wf_os_thread *thread);
 
 /* Asks for timers as exact as the system has them: the default slack of 50 us is longer than a hundred switches. */
 void wf_os_thread_exact_timers(void);

@@ -136,9 +136,9 @@ int weft_promise_resolve(weft_promise *promise, void *value) {
     if (!wf_promise_commit(promise))
         return -EALREADY;
     struct wf_settlement settlement = {0};
-    wf_promise_fulfil(promise, value, NULL, &settlement);
+    bool is_ours = wf_promise_fulfil(promise, value, NULL, &settlement);
     wf_settlement_run(&settlement);
-    return 0;
+    return is_ours ? 0 : -EALREADY; /* the end of its loop came first */
 }
 
 int weft_promise_reject(weft_promise *promise, int error, const char *text) {
@@ -163,9 +163,9 @@ static int promise_settle_first(weft_promise *promise, const struct wf_settled *
     if (!wf_promise_commit(promise))
         return -EALREADY;
     struct wf_settlement settlement = {0};
-    wf_promise_settle(promise, how, &settlement);
+    bool is_ours = wf_promise_settle(promise, how, &settlement);
     wf_settlement_run(&settlement);
-    return 0;
+    return is_ours ? 0 : -EALREADY;
 }
 
 bool wf_promise_commit(weft_promise *promise) {
@@ -358,12 +358,15 @@ int weft_promise_poll(weft_promise *promise, weft_outcome *out) {
     return 0;
 }
 
+void wf_promise_see(weft_promise *promise) {
+    wf_lock_take(&promise->lock);
+    mark_handled_locked(promise);
+    wf_lock_drop(&promise->lock);
+}
+
 static void promise_see(weft_promise *promise, weft_outcome *out) {
-    if (promise->home && !wf_load_relaxed(&promise->is_handled)) {
-        wf_lock_take(&promise->lock);
-        mark_handled_locked(promise);
-        wf_lock_drop(&promise->lock);
-    }
+    if (promise->home && !wf_load_relaxed(&promise->is_handled))
+        wf_promise_see(promise);
     promise_tell_outcome(promise, out);
 }
 

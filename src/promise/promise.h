@@ -118,6 +118,8 @@ void wf_promise_follow(weft_promise *promise, struct wf_follower *follower, stru
 void wf_settlement_put_off(struct wf_settlement *settlement, struct wf_follower *follower);
 /* The one way to settle it is the caller's from now on; false: it is somebody else's. */
 bool wf_promise_commit(weft_promise *promise);
+/* Somebody handles it. */
+void wf_promise_see(weft_promise *promise);
 /* One more reference unless the last one has gone. */
 bool wf_promise_ref_if_any(weft_promise *promise);
 /* Carries out everything in the list, and what that adds to it. */

@@ -287,7 +287,7 @@ TEST_BOTH(a_panic_in_a_batch_costs_one_callback_and_no_checkpoint) {
     when("m1", "panic:again");
     when("b", "micro:m2");
     play("submit:a submit:b");
-    finish("a !submitted m1 !microtask b m2");
+    finish("a !submitted b m1 !microtask m2");
 }
 
 TEST_BOTH(a_budget_ends_a_checkpoint_and_the_rest_is_carried_over) {

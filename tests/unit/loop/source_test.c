@@ -253,7 +253,7 @@ TEST(without_memory_there_is_no_source_and_nothing_is_taken) {
         CHECK_EQ(status, hits ? -ENOMEM : 0);
         CHECK_EQ(weft_chan_len(chan), hits ? 1 : 0);
         CHECK_EQ(source.bits == 99, hits != 0);
-        CHECK_EQ(loop->keeps, hits ? 0 : 1);
+        CHECK_EQ(loop->sourced, hits ? 0 : 1);
         finish();
         if (!hits)
             break;
@@ -286,6 +286,6 @@ TEST(places_of_sources_are_used_again) {
     }
     CHECK_EQ(loop->sources.chunk_count, 1);
     CHECK_EQ(loop->sources.used, 0);
-    CHECK_EQ(loop->keeps, 0);
+    CHECK_EQ(loop->sourced, 0);
     finish();
 }
