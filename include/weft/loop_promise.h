@@ -77,7 +77,8 @@ static inline weft_reply weft_reply_error(int error, const char *text) {
     reply.how.text = text;
     return reply;
 }
-/* Gives the caller's reference away. Null is an error, -EINVAL; the derived promise itself is one, -EDEADLK. */
+/* Gives the caller's reference away. Null is an error, -EINVAL; the derived promise itself is one, -EDEADLK, but for a
+ * handler of finally, which leaves it pending for ever, as in JavaScript. */
 static inline weft_reply weft_reply_follow(weft_promise *promise) {
     weft_reply reply = {WEFT_REPLY_FOLLOW, 0, NULL, {NULL}};
     reply.value = promise;

@@ -303,11 +303,6 @@ static void reply_to_finally(struct wf_loop_promise *promise, const weft_reply *
         inner = made ? &made->cell : NULL;
         break;
     case WEFT_REPLY_FOLLOW:
-        if (inner == &promise->cell) {
-            failed = weft_reply_error(-EDEADLK, "a handler returned the promise that follows from it");
-            weft_promise_unref(inner);
-            inner = NULL;
-        }
         break;
     default:
         failed = *reply;

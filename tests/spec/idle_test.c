@@ -129,7 +129,9 @@ static void *submit_one_by_one(void *arg) {
         wakes += after.worker_wakes - before.worker_wakes;
     }
     printf("    %llu wakes for %d submits\n", (unsigned long long)wakes, count);
-    CHECK_LE(wakes, (uint64_t)count * 11 / 10); /* the sleeper of the test wakes somebody now and then */
+    /* Waking two would be twice as many. The sleeper of the test wakes somebody now and then, and so does the monitor where
+     * threads wait for a core. */
+    CHECK_LE(wakes, (uint64_t)count * 3 / 2);
     CHECK_GE(wakes, (uint64_t)count * 9 / 10);
     atomic_store(&is_over, 1);
     return NULL;

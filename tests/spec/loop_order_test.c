@@ -395,7 +395,7 @@ TEST_BOTH(a_checkpoint_that_is_yielded_ends_with_its_callback_and_goes_on_at_the
     when("c", "micro:m1 micro:m2 micro:m3");
     when("m1", "tick:t yield:y");
     play("submit:c submit:d submit:e");
-    finish("c m1 y d m2 m3 t e");
+    finish("c m1 y d t m2 m3 e");
 }
 
 TEST_BOTH(a_yield_with_nothing_after_it_is_made_good_by_the_next_turn) {
