@@ -260,7 +260,6 @@ TEST(a_settled_promise_is_ready_for_everybody_with_no_loop_running) {
     end();
 }
 
-
 TEST(a_promise_remembers_where_it_was_made_if_the_loop_is_asked_to) {
     const void *frames[WEFT_TRACE_MOST];
     weft_promise *promise, *plain;
