@@ -279,7 +279,7 @@ static bool start_fiber(struct wf_fiber_worker *worker, struct wf_fiber *fiber) 
 /* Bound, or pinned, from its first moment. */
 static WF_NOINLINE void start_specially(struct wf_fiber_worker *worker, struct wf_fiber *fiber,
                                         const struct wf_attributes *attributes) {
-    if (!worker->base.processor || attributes->is_bound) {
+    if (!attributes || attributes->is_bound || !worker->base.processor) { /* without a processor there may be none */
         wf_alone_begin(worker, fiber);
     } else if (attributes->is_pinned) {
         wf_task_set_pinned(&fiber->task, 0);

@@ -9,12 +9,12 @@
  *
  * The owner is a plain thread or a fiber, and sleeps on a word or in epoll.
  */
-#include <dirent.h>
 #include <sys/eventfd.h>
 
 #include "os/fault.h"
 #include "os/memory.h"
 #include "support/child.h"
+#include "support/descriptors.h"
 #include "support/run.h"
 #include "weft/loop_promise.h"
 
@@ -306,15 +306,6 @@ struct point {
 };
 
 enum { END_HIT = 40, END_CLEAN = 41 };
-
-static int count_descriptors(void) {
-    DIR *folder = opendir("/proc/self/fd");
-    int found = 0;
-    while (readdir(folder))
-        found++;
-    closedir(folder);
-    return found;
-}
 
 static void run_point(void *opaque) {
     const struct point *point = opaque;

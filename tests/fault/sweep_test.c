@@ -9,11 +9,10 @@
  *
  * Two workloads: fibers and what they are made of; and everything that fibers wait for, with deadlines, in scopes.
  */
-#include <dirent.h>
-
 #include "os/fault.h"
 #include "os/memory.h"
 #include "support/child.h"
+#include "support/descriptors.h"
 #include "support/run.h"
 #include "weft/event.h"
 #include "weft/local.h"
@@ -234,15 +233,6 @@ static bool is_documented(int status) {
         if (status == errors[i])
             return true;
     return status == 21;
-}
-
-static int count_descriptors(void) {
-    DIR *folder = opendir("/proc/self/fd");
-    int count = 0;
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
 }
 
 struct point {

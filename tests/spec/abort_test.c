@@ -7,43 +7,14 @@
 #include "weft/abort.h"
 
 #include "support/run.h"
-
-static char trace[128];
-
-static void trace_add(char letter) {
-    size_t length = strlen(trace);
-    CHECK(length + 1 < sizeof trace);
-    trace[length] = letter;
-    trace[length + 1] = 0;
-}
-
-static weft_abort_signal *make(void) {
-    weft_abort_signal *signal;
-    CHECK_EQ(weft_abort_new(&signal), 0);
-    return signal;
-}
-
-static weft_abort_signal *any_of(weft_abort_signal *first, weft_abort_signal *second) {
-    weft_abort_signal *inputs[] = {first, second};
-    weft_abort_signal *signal;
-    CHECK_EQ(weft_abort_any(&signal, inputs, second ? 2 : 1), 0);
-    return signal;
-}
-
-static weft_loop *make_loop(void) {
-    weft_loop_options options = {.virtual_time = true, .stays = true};
-    weft_loop *loop;
-    CHECK_EQ(weft_loop_new(&loop, &options), 0);
-    return loop;
-}
+#include "support/signals.h"
+#include "support/trace.h"
 
 /* arg is the letter. */
 static void note(weft_abort_signal *signal, void *arg) {
     CHECK(weft_abort_is_aborted(signal));
     trace_add((char)(intptr_t)arg);
 }
-
-#define LETTER(letter) ((void *)(intptr_t)(letter))
 
 static void must_not_run(weft_abort_signal *signal, void *arg) {
     (void)signal;

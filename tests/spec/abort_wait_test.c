@@ -6,31 +6,9 @@
  */
 #include "support/parked.h"
 #include "support/run.h"
+#include "support/signals.h"
+#include "support/trace.h"
 #include "weft/abort.h"
-
-static char trace[128];
-
-static void trace_add(char letter) {
-    size_t length = strlen(trace);
-    CHECK(length + 1 < sizeof trace);
-    trace[length] = letter;
-    trace[length + 1] = 0;
-}
-
-static weft_abort_signal *make(void) {
-    weft_abort_signal *signal;
-    CHECK_EQ(weft_abort_new(&signal), 0);
-    return signal;
-}
-
-static weft_abort_signal *any_of(weft_abort_signal *first, weft_abort_signal *second) {
-    weft_abort_signal *inputs[] = {first, second};
-    weft_abort_signal *signal;
-    CHECK_EQ(weft_abort_any(&signal, inputs, second ? 2 : 1), 0);
-    return signal;
-}
-
-#define LETTER(letter) ((void *)(intptr_t)(letter))
 
 static void *wait_for_it(void *signal) {
     weft_abort_reason reason;

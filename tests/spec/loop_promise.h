@@ -6,19 +6,16 @@
 #define WF_SPEC_LOOP_PROMISE_H
 
 #include "support/run.h"
+#include "support/trace.h"
 #include "weft/loop_promise.h"
 
 #define VALUE(n) ((void *)(intptr_t)(n))
 #define NUMBER(value) ((intptr_t)(value))
 
 static weft_loop *loop;
-static char trace[256];
 
 static inline void note(char letter) {
-    size_t length = strlen(trace);
-    CHECK(length + 1 < sizeof trace);
-    trace[length] = letter;
-    trace[length + 1] = 0;
+    trace_add(letter);
 }
 
 static int unhandled, handled_late;
@@ -149,6 +146,14 @@ static inline weft_outcome outcome_of(weft_promise *promise) {
 
 static inline weft_reply panics(void *arg) {
     weft_panic("in %s", (const char *)arg);
+}
+
+/* Fulfilled one after another, each a microtask later; tick tells. */
+static inline void ticks_of(weft_on_value tick, int count) {
+    weft_promise *last = resolved(0);
+    for (intptr_t i = 1; i <= count; i++)
+        last = then(last, tick, NULL, VALUE(i));
+    weft_promise_unref(last);
 }
 
 #endif

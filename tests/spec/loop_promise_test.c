@@ -37,13 +37,6 @@ static weft_reply tick(void *value, void *arg) {
     return weft_reply_value(NULL);
 }
 
-static void ticks(int count) {
-    weft_promise *last = resolved(0);
-    for (intptr_t i = 1; i <= count; i++)
-        last = then(last, tick, NULL, VALUE(i));
-    weft_promise_unref(last);
-}
-
 /* At that tick the promise, whose reference is given away, is resolved. */
 static void at(int number, weft_promise *promise) {
     action_at = number;
@@ -107,36 +100,36 @@ static weft_reply finally_thenable_reply(void *arg) {
 /* The scenarios. */
 static void then_value(void) {
     see('a', then(resolved(1), one, NULL, NULL));
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void pass_value(void) {
     see('a', then(then(resolved(1), NULL, NULL, NULL), NULL, ignore, NULL));
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void pass_error(void) {
     see('a', then(rejected(-EIO), one, NULL, NULL));
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void then_follow(void) {
     see('a', then(resolved(1), follow, NULL, resolved(1)));
-    ticks(7);
+    ticks_of(tick, 7);
 }
 static void then_follow_rejected(void) {
     see('a', then(resolved(1), follow, NULL, quietly(rejected(-EIO))));
-    ticks(7);
+    ticks_of(tick, 7);
 }
 static void resolve_with(void) {
     weft_promise *promise = pending(), *other = resolved(1);
     CHECK_EQ(weft_loop_resolve_with(promise, other), 0);
     weft_promise_unref(other);
     see('a', promise);
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void resolve_with_pending(void) {
     weft_promise *promise = pending(), *other = pending();
     CHECK_EQ(weft_loop_resolve_with(promise, other), 0);
     see('a', promise);
-    ticks(8);
+    ticks_of(tick, 8);
     at(3, other);
 }
 static void resolve_with_chain(void) {
@@ -145,101 +138,101 @@ static void resolve_with_chain(void) {
     CHECK_EQ(weft_loop_resolve_with(last, middle), 0);
     see('a', middle);
     see('b', last);
-    ticks(9);
+    ticks_of(tick, 9);
     at(2, first);
 }
 static void finally_value(void) {
     see('a', finally(resolved(1), finally_plain, NULL));
-    ticks(7);
+    ticks_of(tick, 7);
 }
 static void finally_error(void) {
     see('a', finally(rejected(-EIO), finally_plain, NULL));
-    ticks(7);
+    ticks_of(tick, 7);
 }
 static void finally_throws(void) {
     see('a', finally(resolved(1), finally_fails, NULL));
-    ticks(7);
+    ticks_of(tick, 7);
 }
 static void finally_follow(void) {
     see('a', finally(resolved(1), finally_follows, resolved(5)));
-    ticks(8);
+    ticks_of(tick, 8);
 }
 static void finally_follow_rejected(void) {
     see('a', finally(resolved(1), finally_follows, quietly(rejected(-EIO))));
-    ticks(8);
+    ticks_of(tick, 8);
 }
 static void finally_follow_pending(void) {
     weft_promise *other = pending();
     see('a', finally(resolved(1), finally_follows, weft_promise_ref(other)));
-    ticks(9);
+    ticks_of(tick, 9);
     at(4, other);
 }
 static void finally_thenable(void) {
     see('a', finally(resolved(1), finally_thenable_reply, NULL));
-    ticks(9);
+    ticks_of(tick, 9);
 }
 static void thenable(void) {
     see('a', then(resolved(1), reply_thenable, NULL, NULL));
-    ticks(7);
+    ticks_of(tick, 7);
 }
 static void thenable_throws(void) {
     see('a', then(resolved(1), reply_thenable_panics, NULL, NULL));
-    ticks(7);
+    ticks_of(tick, 7);
 }
 static void thenable_follow(void) {
     see('a', then(resolved(1), reply_thenable_follows, NULL, resolved(1)));
-    ticks(8);
+    ticks_of(tick, 8);
 }
 static void resolve_thenable(void) {
     weft_promise *promise = pending();
     CHECK_EQ(weft_loop_resolve_thenable(promise, thenable_one, NULL), 0);
     see('a', promise);
-    ticks(6);
+    ticks_of(tick, 6);
 }
 
 static void all(void) {
     see('a', combined(weft_loop_all, resolved(1), resolved(2), NULL));
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void all_empty(void) {
     see('a', combined(weft_loop_all, NULL, NULL, NULL));
-    ticks(5);
+    ticks_of(tick, 5);
 }
 static void all_rejected(void) {
     see('a', combined(weft_loop_all, resolved(1), rejected(-EIO), rejected(-EINTR)));
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void all_settled(void) {
     see('a', combined(weft_loop_all_settled, resolved(1), rejected(-EIO), NULL));
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void all_settled_empty(void) {
     see('a', combined(weft_loop_all_settled, NULL, NULL, NULL));
-    ticks(5);
+    ticks_of(tick, 5);
 }
 static void any(void) {
     see('a', combined(weft_loop_any, rejected(-EIO), resolved(2), NULL));
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void any_rejected(void) {
     see('a', combined(weft_loop_any, rejected(-EIO), rejected(-EINTR), NULL));
-    ticks(6);
+    ticks_of(tick, 6);
 }
 static void any_empty(void) {
     see('a', combined(weft_loop_any, NULL, NULL, NULL));
-    ticks(5);
+    ticks_of(tick, 5);
 }
 static void race(void) {
     weft_promise *never = pending();
     see('a', combined(weft_loop_race, weft_promise_ref(never), rejected(-EIO), NULL));
-    ticks(6);
+    ticks_of(tick, 6);
     weft_promise_resolve(never, NULL);
     weft_promise_unref(never);
 }
 static void race_empty(void) {
     weft_promise *out = combined(weft_loop_race, NULL, NULL, NULL);
     see('a', weft_promise_ref(out));
-    ticks(4);
+    ticks_of(tick, 4);
     run();
     weft_promise_unref(out);
 }

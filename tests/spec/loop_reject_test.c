@@ -10,13 +10,6 @@ static weft_reply tick(void *value, void *arg) {
     return weft_reply_value(NULL);
 }
 
-static void ticks(int count) {
-    weft_promise *last = resolved(0);
-    for (intptr_t i = 1; i <= count; i++)
-        last = then(last, tick, NULL, VALUE(i));
-    weft_promise_unref(last);
-}
-
 static weft_reply reject_and_catch_later(void *value, void *arg) {
     (void)value, (void)arg;
     weft_promise *promise = rejected(-EIO);
@@ -43,7 +36,7 @@ TEST(a_handler_of_the_same_checkpoint_is_in_time) {
 TEST(a_rejection_without_a_handler_is_told_once_at_the_end_of_the_checkpoint) {
     begin();
     weft_promise *promise = rejected(-EIO);
-    ticks(3);
+    ticks_of(tick, 3);
     run();
     CHECK_TEXT(trace, "123u");
     CHECK_EQ(last_error, -EIO);

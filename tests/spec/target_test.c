@@ -8,17 +8,7 @@
 
 #include "support/quiet.h"
 #include "support/run.h"
-
-static char trace[128];
-
-static void trace_add(char letter) {
-    size_t length = strlen(trace);
-    CHECK(length + 1 < sizeof trace);
-    trace[length] = letter;
-    trace[length + 1] = 0;
-}
-
-#define LETTER(letter) ((void *)(intptr_t)(letter))
+#include "support/trace.h"
 
 static void note(weft_target_event *event, void *arg) {
     CHECK_EQ(event->phase, WEFT_TARGET_AT_TARGET);

@@ -5,13 +5,14 @@
  * Everything is done in all four ways of stress/loop.h. The product has no limit for its waits here: a wake-up that is lost
  * is a suite that hangs.
  */
-#include <dirent.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/point.h"
 #include "os/memory.h"
 #include "stress/loop.h"
+
+#include "support/descriptors.h"
 #include "weft/loop_promise.h"
 
 /* ---- Many submit to a loop that sleeps whenever it is empty ---- */
@@ -484,15 +485,6 @@ TEST(a_loop_goes_from_owner_to_owner_and_loses_nothing) {
 static weft_reply settled(void *value, void *arg) {
     (void)arg;
     return weft_reply_value(value);
-}
-
-static int count_descriptors(void) {
-    DIR *folder = opendir("/proc/self/fd");
-    int found = 0;
-    while (readdir(folder))
-        found++;
-    closedir(folder);
-    return found;
 }
 
 /* By chance, so much of everything. */

@@ -12,28 +12,9 @@
 #include "support/child.h"
 #include "support/parked.h"
 #include "support/run.h"
+#include "support/signals.h"
 #include "weft/performance.h"
 #include "weft/target.h"
-
-static weft_abort_signal *make(void) {
-    weft_abort_signal *signal;
-    CHECK_EQ(weft_abort_new(&signal), 0);
-    return signal;
-}
-
-static weft_abort_signal *any_of(weft_abort_signal *first, weft_abort_signal *second) {
-    weft_abort_signal *inputs[] = {first, second};
-    weft_abort_signal *signal;
-    CHECK_EQ(weft_abort_any(&signal, inputs, second ? 2 : 1), 0);
-    return signal;
-}
-
-static weft_loop *make_loop(void) {
-    weft_loop_options options = {.virtual_time = true, .stays = true};
-    weft_loop *loop;
-    CHECK_EQ(weft_loop_new(&loop, &options), 0);
-    return loop;
-}
 
 static int calls;
 
