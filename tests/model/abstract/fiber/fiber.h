@@ -46,6 +46,14 @@ static inline void wf_stack_set_shields(struct wf_stack *stack, uint32_t shields
     stack->checks = (uint8_t)(stack->cancel && shields == 0 ? WF_CHECK_CANCEL : 0);
 }
 
+/* What a callback has opened: nothing here. */
+struct wf_try_mark {
+    uint32_t unused;
+};
+static inline void wf_try_mark(struct wf_try_mark *mark) {
+    mark->unused = 0;
+}
+
 struct wf_fiber {
     struct wf_task task;
     struct wf_stack *stack;
