@@ -188,8 +188,8 @@ TEST_BOTH(one_turn_without_waiting_runs_what_is_there) {
 
 TEST_BOTH(one_turn_sleeps_until_something_comes) {
     loop_open();
-    play("timer3:T");
     weft_time before = weft_now();
+    play("timer3:T");
     CHECK_EQ(loop_run(WEFT_LOOP_ONCE), 0);
     CHECK_TEXT(trace, "T");
     CHECK_GE(weft_now(), before + 3 * WEFT_MILLISECOND);
