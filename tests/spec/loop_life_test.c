@@ -268,7 +268,7 @@ TEST_BOTH(a_host_sees_by_descriptor_and_deadline_when_there_is_something_to_do) 
     CHECK_EQ(weft_loop_backend_deadline(loop), WEFT_NOW);
     CHECK_EQ(loop_run(WEFT_LOOP_NO_WAIT), 0);
     CHECK(!is_readable(fd));
-    when("b", "submit:c timer50:T"); /* left over by the turn */
+    when("b", "submit:c timer50000:T"); /* left over by the turn */
     play("submit:b");
     CHECK_EQ(loop_run(WEFT_LOOP_NO_WAIT), 1);
     CHECK(is_readable(fd));
