@@ -328,7 +328,8 @@ static void watch_ready(struct wf_sentry *sentry) {
 }
 
 void wf_watch_leave(weft_loop *loop) {
-    struct wf_watches *watches = wf_load_relaxed(&loop->watches); /* only the owner takes it away */
+    struct wf_watches *watches =
+        wf_load_acquire(&loop->watches); /* pairs with watch_open_locked; only the owner ends it */
     if (watches && watches->sentry.engine)
         wf_sentry_remove(&watches->sentry);
 }
@@ -381,7 +382,7 @@ static void watch_failed(weft_loop *loop, int error) {
 }
 
 bool wf_watch_step(weft_loop *loop) {
-    struct wf_watches *watches = wf_load_relaxed(&loop->watches);
+    struct wf_watches *watches = wf_load_acquire(&loop->watches); /* pairs with watch_open_locked */
     while (watches && watches->ready_next < watches->ready_count) {
         const struct wf_os_ready *ready = &watches->ready[watches->ready_next++];
         WF_POINT("watch.before_claim");
