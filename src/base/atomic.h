@@ -72,6 +72,15 @@ extern _Atomic uint32_t wf_fence_word;
 /* A counter with one writer: an ordinary add that other threads may read at any time without a data race. */
 #define wf_count_owner(p, n) wf_store_relaxed((p), wf_load_relaxed(p) + (n))
 
+/* One more, unless the count has come down to zero: for who finds something without having a reference to it. */
+static inline bool wf_count_if_any(_Atomic uint32_t *references) {
+    uint32_t found = wf_load_relaxed(references);
+    while (found > 0)
+        if (wf_cas_relaxed(references, &found, found + 1))
+            return true;
+    return false;
+}
+
 /* One step of a wait for another thread. */
 #ifdef WF_MODEL
 void wf_relax(void);

@@ -71,8 +71,7 @@ static struct wf_event_owner *owner_of_self(weft_events *events, struct wf_stack
     owner->first = WF_EVENT_NO_SLOT;
     owner->leaver.leave = owner_leave;
     owner->leaver.drop = owner_leave;
-    owner->leaver.next = stack->leavers;
-    stack->leavers = &owner->leaver;
+    wf_leaver_push(stack, &owner->leaver);
     wf_lock_take(&events->lock);
     wf_list_append(&events->owners, &owner->node);
     wf_lock_drop(&events->lock);

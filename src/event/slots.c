@@ -100,13 +100,11 @@ static struct wf_event_slot *take_room(weft_events *events, int64_t deadline_ns,
     }
     struct wf_fiber *fiber = wf_fiber_self();
     struct room room = {.leaver = {.leave = room_drop, .drop = room_drop}, .events = events};
-    if (fiber) {
-        room.leaver.next = wf_fiber_stack(fiber)->leavers;
-        wf_fiber_stack(fiber)->leavers = &room.leaver;
-    }
+    if (fiber)
+        wf_leaver_push(wf_fiber_stack(fiber), &room.leaver);
     *error = wf_wait_locked(&room.waiter, &events->lock, &events->room, deadline_ns, "event slot");
     if (fiber)
-        wf_fiber_stack(fiber)->leavers = room.leaver.next;
+        wf_leaver_remove(wf_fiber_stack(fiber), &room.leaver);
     return *error ? NULL : room.waiter.value; /* counted by whoever handed it over */
 }
 

@@ -76,8 +76,8 @@ static struct reason *reason_make(struct wf_stack *stack) {
     struct reason *reason = wf_os_alloc(sizeof *reason);
     if (!reason)
         return NULL;
-    reason->leaver = (struct wf_leaver){.next = stack->leavers, .leave = reason_free, .drop = reason_free};
-    stack->leavers = &reason->leaver;
+    reason->leaver = (struct wf_leaver){.leave = reason_free, .drop = reason_free};
+    wf_leaver_push(stack, &reason->leaver);
     return reason;
 }
 

@@ -113,6 +113,18 @@ struct wf_stack {
     bool is_shallow; /* nothing below the top page has memory */
 };
 
+/* The fiber itself, on that stack. Removing finds it wherever it is: others may have come above it. */
+static inline void wf_leaver_push(struct wf_stack *stack, struct wf_leaver *leaver) {
+    leaver->next = stack->leavers;
+    stack->leavers = leaver;
+}
+static inline void wf_leaver_remove(struct wf_stack *stack, struct wf_leaver *leaver) {
+    struct wf_leaver **at = &stack->leavers;
+    while (*at != leaver)
+        at = &(*at)->next;
+    *at = leaver->next;
+}
+
 struct wf_stack_cache {
     struct wf_stack *hot;
     uint32_t count;

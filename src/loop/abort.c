@@ -182,13 +182,8 @@ static weft_abort_signal *abort_followers(weft_abort_signal *signal) {
 }
 
 bool wf_abort_follow(weft_abort_signal *derived, weft_abort_signal *root) {
-    bool is_ours = false;
     wf_lock_take(&derived->lock);
-    uint32_t references = wf_load_relaxed(&derived->references);
-    if (wf_load_relaxed(&derived->state) == WF_ABORT_PENDING) {
-        while (references && !is_ours)
-            is_ours = wf_cas_relaxed(&derived->references, &references, references + 1);
-    }
+    bool is_ours = wf_load_relaxed(&derived->state) == WF_ABORT_PENDING && wf_count_if_any(&derived->references);
     if (is_ours) {
         wf_context_release(derived);
         derived->next = NULL;

@@ -58,8 +58,7 @@ static int tied_body(weft_scope *scope, void *opaque) {
     if (error)
         return error;
     struct wf_stack *stack = wf_fiber_stack(wf_fiber_self());
-    tie->leaver.next = stack->leavers;
-    stack->leavers = &tie->leaver;
+    wf_leaver_push(stack, &tie->leaver);
 
     /* With a guarded call of its own, so that what body has deferred is done before we wait for the children. */
     char message[WF_LOOP_MESSAGE];
@@ -69,10 +68,7 @@ static int tied_body(weft_scope *scope, void *opaque) {
     if (call->status >= 0)
         (void)weft_scope_wait(scope, WEFT_NEVER); /* -ECANCELED: cancelled already, the tie has nothing left to do */
 
-    struct wf_leaver **at = &stack->leavers; /* body may have left others above it */
-    while (*at != &tie->leaver)
-        at = &(*at)->next;
-    *at = tie->leaver.next;
+    wf_leaver_remove(stack, &tie->leaver);
     tie_cut(&tie->leaver);
     return call->status;
 }

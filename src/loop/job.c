@@ -245,8 +245,8 @@ void wf_loop_jobs_move(struct wf_loop_jobs *to, struct wf_loop_jobs *from) {
     *from = (struct wf_loop_jobs){0};
 }
 
-bool wf_loop_has_jobs(const weft_loop *loop, enum wf_track first) {
-    for (int track = (int)first; track < WF_TRACKS; track++)
+bool wf_loop_has_jobs(const weft_loop *loop) {
+    for (int track = 0; track < WF_TRACKS; track++)
         if (loop->tracks[track].first)
             return true;
     return loop->batch.first != NULL;
@@ -260,7 +260,7 @@ void wf_loop_drop_jobs(weft_loop *loop) {
         struct wf_loop_job *job;
         while ((job = wf_loop_jobs_take(&loop->batch)))
             job->run(NULL, job);
-    } while (wf_loop_has_jobs(loop, WF_TRACK_TICK));
+    } while (wf_loop_has_jobs(loop));
 }
 
 void wf_loop_free_jobs(weft_loop *loop) {

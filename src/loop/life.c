@@ -36,7 +36,6 @@ struct owner {
 static void loop_free(weft_loop *loop);
 static void owner_begin(struct owner *owner, weft_loop *loop);
 static void owner_end(struct owner *owner);
-static void leaver_remove(struct wf_stack *stack, struct wf_leaver *leaver);
 static int run_begin(weft_loop *loop);
 static int run_turns(weft_loop *loop, weft_loop_mode mode, int64_t deadline_ns);
 static int why_not_go_on(weft_loop *loop, weft_loop_mode mode, int64_t deadline_ns);
@@ -71,7 +70,6 @@ int weft_loop_new(weft_loop **out, const weft_loop_options *options) {
     }
     wf_store_relaxed(&loop->references, 1);
     loop->virtual_now = 1; /* 0 is a test, not a moment */
-    wf_list_init(&loop->promises);
     wf_list_init(&loop->unhandled);
     wf_loop_timers_init(loop);
     wf_loop_sources_init(loop);
@@ -140,6 +138,13 @@ bool wf_loop_move_locked(weft_loop *loop, enum wf_loop_state from, enum wf_loop_
     return true;
 }
 
+bool wf_loop_shut_locked(weft_loop *loop) {
+    bool was_asleep = wf_loop_move_locked(loop, WF_LOOP_SLEEPING, WF_LOOP_TERMINATING);
+    if (!was_asleep)
+        wf_loop_move_locked(loop, WF_LOOP_RUNNING, WF_LOOP_TERMINATING);
+    return was_asleep;
+}
+
 weft_loop_state weft_loop_get_state(const weft_loop *loop) {
     if (!loop)
         return WEFT_LOOP_TERMINATED;
@@ -169,26 +174,16 @@ static void owner_begin(struct owner *owner, weft_loop *loop) {
     struct wf_fiber *fiber = wf_fiber_self();
     *owner = (struct owner){.leaver = {.drop = owner_dropped}, .frame = {.loop = loop, .outer = *frames}};
     *frames = &owner->frame;
-    if (fiber) {
-        owner->leaver.next = wf_fiber_stack(fiber)->leavers;
-        wf_fiber_stack(fiber)->leavers = &owner->leaver;
-    }
+    if (fiber)
+        wf_leaver_push(wf_fiber_stack(fiber), &owner->leaver);
 }
 
 static void owner_end(struct owner *owner) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (fiber)
-        leaver_remove(wf_fiber_stack(fiber), &owner->leaver);
+        wf_leaver_remove(wf_fiber_stack(fiber), &owner->leaver);
     *wf_loop_frames() = owner->frame.outer;
     weft_loop_unref(owner->frame.loop);
-}
-
-/* Callbacks may have left others above it. */
-static void leaver_remove(struct wf_stack *stack, struct wf_leaver *leaver) {
-    struct wf_leaver **at = &stack->leavers;
-    while (*at != leaver)
-        at = &(*at)->next;
-    *at = leaver->next;
 }
 
 static int run_begin(weft_loop *loop) {
@@ -283,7 +278,7 @@ static void run_end(weft_loop *loop) {
     bool is_left = wf_loop_move_locked(loop, WF_LOOP_RUNNING, WF_LOOP_AWAKE);
     if (is_left) {
         loop->of_fibers = NULL;
-        if (loop->is_embedded && (wf_load_relaxed(&loop->has_ingress) || wf_loop_has_jobs(loop, WF_TRACK_TICK)))
+        if (loop->is_embedded && wf_loop_has_work_locked(loop))
             wf_watch_signal_locked(loop);
     }
     wf_lock_drop(&loop->lock);
@@ -335,8 +330,7 @@ static void owner_dropped(struct wf_leaver *leaver) {
     weft_loop *loop = ((struct owner *)leaver)->frame.loop;
     wf_lock_take(&loop->lock);
     wf_store_relaxed(&loop->is_closing, 1);
-    if (!wf_loop_move_locked(loop, WF_LOOP_RUNNING, WF_LOOP_TERMINATING))
-        wf_loop_move_locked(loop, WF_LOOP_SLEEPING, WF_LOOP_TERMINATING);
+    wf_loop_shut_locked(loop);
     loop->of_fibers = NULL;
     wf_lock_drop(&loop->lock);
     struct wf_loop_promise *promise = loop->reacting;
@@ -385,9 +379,7 @@ static int loop_end(weft_loop *loop, bool is_close, int64_t deadline_ns) {
             return finish_here(loop);
         }
     }
-    bool was_asleep = wf_loop_move_locked(loop, WF_LOOP_SLEEPING, WF_LOOP_TERMINATING);
-    if (!was_asleep)
-        wf_loop_move_locked(loop, WF_LOOP_RUNNING, WF_LOOP_TERMINATING);
+    bool was_asleep = wf_loop_shut_locked(loop);
     struct wf_waiter *owner = wf_loop_wake_locked(loop, was_asleep);
     if (where != OUTSIDE_OF_LOOP || deadline_ns == WEFT_NOW || cancelled) {
         wf_lock_drop(&loop->lock);

@@ -115,7 +115,6 @@ struct wf_timers_of_loop {
     uint32_t kept;  /* of those, and of immediates: what keeps the loop alive */
 };
 
-/* Descriptors: loop/watch.c. */
 struct wf_loop_home;
 struct wf_loop_promise;
 struct wf_watches;
@@ -153,7 +152,6 @@ struct weft_loop {
     weft_loop_fast fast;
     struct wf_timers_of_loop timers;
     _Atomic(struct wf_watches *) watches; /* NULL until there is need for epoll; read by the owner without */
-    struct wf_list promises;              /* pending ones of this loop: loop/promise.c */
     _Atomic(struct wf_loop_home *) home;  /* of its promises, or NULL; written once */
     int64_t virtual_now;                  /* virtual time */
     struct wf_fibers *of_fibers;          /* of the owner that is a fiber; else NULL */
@@ -207,10 +205,12 @@ static inline bool wf_loop_is_ending(const weft_loop *loop) {
 }
 /* With the lock: true when the state was from. */
 bool wf_loop_move_locked(weft_loop *loop, enum wf_loop_state from, enum wf_loop_state to);
+/* The same from RUNNING or SLEEPING to TERMINATING, if it is in one of them. True: the owner sleeps, and is to be woken. */
+bool wf_loop_shut_locked(weft_loop *loop);
 /* The owner's answer: whether something keeps the loop from ending. */
 bool wf_loop_is_alive_owner(weft_loop *loop);
 bool wf_loop_is_alive_locked(const weft_loop *loop);
-/* weft_loop_keep and weft_loop_unkeep, with keeps or sourced as the counter. */
+/* weft_loop_keep and weft_loop_unkeep, with keeps, sourced or workers as the counter. */
 int wf_loop_keep_by(weft_loop *loop, uint32_t *counter);
 void wf_loop_unkeep_by(weft_loop *loop, uint32_t *counter);
 
@@ -256,8 +256,11 @@ static inline void wf_loop_mark_ingress_locked(weft_loop *loop, enum wf_track tr
 }
 /* The owner: one callback of a track that has some. */
 void wf_loop_run_first(weft_loop *loop, struct wf_loop_jobs *jobs, const char *source);
-/* Whether a track from first on has something; the owner's side only. */
-bool wf_loop_has_jobs(const weft_loop *loop, enum wf_track first);
+/* Whether a track has something: the owner's side only; or either side, with the lock, while nobody owns it. */
+bool wf_loop_has_jobs(const weft_loop *loop);
+static inline bool wf_loop_has_work_locked(weft_loop *loop) {
+    return wf_load_relaxed(&loop->has_ingress) || wf_loop_has_jobs(loop);
+}
 /* The loop ends: drops what is in the tracks, and the memory of free jobs. */
 void wf_loop_drop_jobs(weft_loop *loop);
 void wf_loop_free_jobs(weft_loop *loop);
@@ -269,16 +272,11 @@ void wf_loop_turn(weft_loop *loop, bool may_wait, int64_t deadline_ns);
 void wf_loop_drain(weft_loop *loop);
 /* One checkpoint, contained. */
 void wf_loop_checkpoint(weft_loop *loop);
-/* Runs step after step, with a checkpoint before each and at the end; a panic costs the step it happens in. */
+/* Runs step after step, with a checkpoint after each; a panic costs the step it happens in. */
 void wf_loop_run_steps(weft_loop *loop, bool (*step)(weft_loop *loop));
 enum { WF_LOOP_MESSAGE = 160 };
 /* To on_failure, or on standard error. */
 void wf_loop_tell(weft_loop *loop, const char *source, weft_loop_fn fn, const char *message);
-struct wf_loop_telling {
-    weft_loop *loop;
-    const weft_loop_failure *failure;
-};
-void wf_loop_call_hook(void *opaque);
 /* Around every callback, for reports and metrics; also after a panic. */
 int wf_metrics_new(struct wf_metrics **out);
 void wf_metrics_free(struct wf_metrics *metrics);
@@ -314,11 +312,10 @@ static inline void wf_loop_leave(weft_loop *loop) {
 /* loop/sleep.c */
 /* The owner sleeps until something comes, or until that moment; not at all if something is there. */
 void wf_loop_sleep(weft_loop *loop, int64_t until_ns);
-/* With the lock: something has come. What is returned, if anything, is to be given to wf_wait_wake without the lock. */
-struct wf_waiter *wf_loop_rouse_locked(weft_loop *loop);
-/* The same after the state was moved elsewhere by the caller. */
+/* With the lock: wakes an owner that was asleep, or waits for its works. What is returned, if anything, is to be given to
+ * wf_wait_wake. */
 struct wf_waiter *wf_loop_wake_locked(weft_loop *loop, bool was_asleep);
-/* Drops the lock and wakes. */
+/* Something has come: makes a loop that sleeps run, drops the lock and wakes it. */
 void wf_loop_drop_and_rouse(weft_loop *loop);
 /* With the lock: until when the owner may sleep for its timers. */
 int64_t wf_loop_earliest_locked(const weft_loop *loop);

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/assert.h"
 #include "loop/loop.h"
@@ -66,9 +65,7 @@ int weft_performance_new(weft_performance **out, const weft_performance_options 
     if (!performance->options.max_entries)
         performance->options.max_entries = WEFT_PERFORMANCE_ENTRIES;
     weft_loop_ref(performance->options.loop);
-    struct timespec wall;
-    (void)timespec_get(&wall, TIME_UTC);
-    performance->wall_origin = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
+    performance->wall_origin = wf_os_wall_now();
     performance->origin = performance_clock(performance);
     *out = performance;
     return 0;

@@ -331,7 +331,7 @@ void wf_loop_promises_reject(weft_loop *loop) {
     home->is_over = true;
     while ((node = wf_list_take_first(&home->pending))) {
         struct wf_loop_promise *promise = WF_CONTAINER(node, struct wf_loop_promise, node);
-        if (!wf_promise_ref_if_any(&promise->cell))
+        if (!wf_count_if_any(&promise->cell.references))
             continue; /* its last reference is being given back */
         wf_lock_drop(&home->lock);
         end_one(promise);

@@ -9,8 +9,8 @@
  *     made --promise is pending--> inside fn --> back, through the internal track --> the reply settles the promise
  *        `--rejected meanwhile: fn is skipped--------^                   `--no loop any more: settles it here
  *
- * fn is skipped as well when its loop has begun to close. Cancelling rejects the promise and then, under the work's lock, fires the region that the fiber is in; entering looks at the
- * promise under the same lock. So fn is either skipped or cancelled.
+ * fn is skipped as well when its loop has begun to close. Cancelling rejects the promise and then, under the work's lock, fires
+ * the region that the fiber is in; entering looks at the promise under the same lock. So fn is either skipped or cancelled.
  *
  * A pool may give a work up that still runs: then the callback comes first, and what fn replies later is thrown away.
  *
@@ -47,8 +47,6 @@ struct wf_promisify {
 };
 
 static int promisify_check(const weft_promisify_options *options);
-static int count_worker(weft_loop *loop);
-static void uncount_worker(weft_loop *loop);
 static int work_make(weft_loop *loop, struct wf_promisify **out, weft_loop_work fn, void *arg);
 static void work_discard(struct wf_promisify *work);
 static int work_heed(struct wf_promisify *work, weft_abort_signal *signal);
@@ -74,13 +72,13 @@ int weft_loop_promisify(weft_loop *loop, weft_promise **out, const weft_promisif
         options = &none;
     if (!loop || !out || !fn || promisify_check(options) != 0)
         return -EINVAL;
-    int error = count_worker(loop);
+    int error = wf_loop_keep_by(loop, &loop->workers);
     if (error)
         return error;
     struct wf_promisify *work;
     error = work_make(loop, &work, fn, arg);
     if (error) {
-        uncount_worker(loop);
+        wf_loop_unkeep_by(loop, &loop->workers);
         return error;
     }
     weft_promise *promise = weft_promise_ref(&work->promise->cell);
@@ -92,7 +90,7 @@ int weft_loop_promisify(weft_loop *loop, weft_promise **out, const weft_promisif
                                                : promisify_on_fiber(work, options->where == WEFT_ON_THREAD);
     if (error) {
         work_discard(work);
-        uncount_worker(loop);
+        wf_loop_unkeep_by(loop, &loop->workers);
         weft_promise_unref(promise);
         return error;
     }
@@ -106,21 +104,6 @@ static int promisify_check(const weft_promisify_options *options) {
     if ((unsigned)options->where > WEFT_ON_THREAD || is_pool != (options->pool != NULL) || (work && !is_pool))
         return -EINVAL;
     return work && (work->callback || work->promise || work->retry != WEFT_RETRY_NEVER) ? -EINVAL : 0;
-}
-
-static int count_worker(weft_loop *loop) {
-    wf_lock_take(&loop->lock);
-    bool is_ending = wf_loop_is_ending(loop);
-    if (!is_ending)
-        loop->workers++;
-    wf_lock_drop(&loop->lock);
-    return is_ending ? -EPIPE : 0;
-}
-
-static void uncount_worker(weft_loop *loop) {
-    wf_lock_take(&loop->lock);
-    loop->workers--;
-    wf_loop_drop_and_rouse(loop);
 }
 
 static int work_make(weft_loop *loop, struct wf_promisify **out, weft_loop_work fn, void *arg) {

@@ -107,10 +107,6 @@ static void sleep_in_queue(weft_loop *loop, int64_t until_ns) {
     wf_lock_take(&loop->lock);
 }
 
-struct wf_waiter *wf_loop_rouse_locked(weft_loop *loop) {
-    return wf_loop_wake_locked(loop, wf_loop_move_locked(loop, WF_LOOP_SLEEPING, WF_LOOP_RUNNING));
-}
-
 /* An owner that ends its loop waits in sleepers too, without SLEEPING. */
 struct wf_waiter *wf_loop_wake_locked(weft_loop *loop, bool was_asleep) {
     if (was_asleep && loop->metrics)
@@ -127,7 +123,7 @@ void wf_loop_drop_and_rouse(weft_loop *loop) {
     /* Nearly always it runs, and then there is nothing to compare and swap. */
     struct wf_waiter *waiter = NULL;
     if (WF_UNLIKELY(wf_loop_state(loop) != WF_LOOP_RUNNING || loop->sleepers))
-        waiter = wf_loop_rouse_locked(loop);
+        waiter = wf_loop_wake_locked(loop, wf_loop_move_locked(loop, WF_LOOP_SLEEPING, WF_LOOP_RUNNING));
     wf_lock_drop(&loop->lock);
     WF_POINT("loop.before_wake");
     if (waiter)
@@ -156,8 +152,8 @@ weft_time weft_loop_backend_deadline(weft_loop *loop) {
         return WEFT_NEVER;
     wf_lock_take(&loop->lock);
     int64_t earliest = wf_loop_earliest_locked(loop);
-    bool has_work = wf_load_relaxed(&loop->has_ingress) ||
-                    (wf_loop_state(loop) == WF_LOOP_AWAKE && wf_loop_has_jobs(loop, WF_TRACK_TICK));
+    bool has_work =
+        wf_loop_state(loop) == WF_LOOP_AWAKE ? wf_loop_has_work_locked(loop) : wf_load_relaxed(&loop->has_ingress) != 0;
     if (loop->options.virtual_time) /* which only weft_loop_advance moves while a host waits */
         earliest = earliest <= loop->virtual_now ? WEFT_NOW : WEFT_NEVER;
     wf_lock_drop(&loop->lock);

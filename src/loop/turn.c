@@ -72,12 +72,12 @@ void wf_loop_drain(weft_loop *loop) {
         run_track(loop, WF_TRACK_INTERNAL);
         run_track(loop, WF_TRACK_EXTERNAL);
         wf_loop_look(loop);
-    } while (wf_loop_has_jobs(loop, WF_TRACK_TICK) && !wf_load_relaxed(&loop->is_closing));
+    } while (wf_loop_has_jobs(loop) && !wf_load_relaxed(&loop->is_closing));
 }
 
 static void turn_poll(weft_loop *loop, bool may_wait, int64_t deadline_ns) {
     wf_loop_look(loop);
-    if (may_wait && !wf_loop_has_jobs(loop, WF_TRACK_TICK))
+    if (may_wait && !wf_loop_has_jobs(loop))
         wf_loop_sleep(loop, deadline_ns);
     else
         wf_watch_poll(loop, 0);
@@ -110,7 +110,7 @@ static void run_timers(weft_loop *loop) {
 
 void wf_loop_checkpoint(weft_loop *loop) {
     wf_loop_look(loop);
-    if (!wf_loop_has_jobs(loop, WF_TRACK_TICK) && wf_list_is_empty(&loop->unhandled))
+    if (!wf_loop_has_jobs(loop) && wf_list_is_empty(&loop->unhandled))
         return;
     loop->owes_checkpoint = true;
     wf_loop_run_steps(loop, no_step);
@@ -223,12 +223,23 @@ static bool count_microtask(weft_loop *loop) {
     return true;
 }
 
+struct loop_telling {
+    weft_loop *loop;
+    const weft_loop_failure *failure;
+};
+
+static void call_on_failure(void *opaque) {
+    struct loop_telling *telling = opaque;
+    const weft_loop_options *options = &telling->loop->options;
+    options->on_failure(telling->loop, telling->failure, options->arg);
+}
+
 void wf_loop_tell(weft_loop *loop, const char *source, weft_loop_fn fn, const char *message) {
     weft_loop_failure failure = {.source = source, .fn = fn, .message = message};
     if (loop->options.on_failure) {
         char ignored[WF_LOOP_MESSAGE];
-        struct wf_loop_telling telling = {loop, &failure};
-        if (wf_try_contain(wf_loop_call_hook, &telling, ignored, sizeof ignored, NULL))
+        struct loop_telling telling = {loop, &failure};
+        if (wf_try_contain(call_on_failure, &telling, ignored, sizeof ignored, NULL))
             wf_report("the loop %s: on_failure itself panicked: %s", loop->name, ignored);
         return;
     }
@@ -237,12 +248,6 @@ void wf_loop_tell(weft_loop *loop, const char *source, weft_loop_fn fn, const ch
         wf_symbol_name((const void *)(uintptr_t)fn, name, sizeof name);
     wf_report("the loop %s: %s%s%s: %s", loop->name[0] ? loop->name : "(no name)", source, fn ? " " : "", name,
               message);
-}
-
-void wf_loop_call_hook(void *opaque) {
-    struct wf_loop_telling *telling = opaque;
-    weft_loop *loop = telling->loop;
-    loop->options.on_failure(loop, telling->failure, loop->options.arg);
 }
 
 int weft_loop_run_checkpoint(weft_loop *loop) {

@@ -215,7 +215,7 @@ int weft_loop_backend_fd(weft_loop *loop) {
     if (!error) {
         loop->is_embedded = true;
         bool is_idle = wf_loop_state(loop) == WF_LOOP_AWAKE; /* else whoever runs it signals when it leaves */
-        if (is_idle && (wf_load_relaxed(&loop->has_ingress) || wf_loop_has_jobs(loop, WF_TRACK_TICK)))
+        if (is_idle && wf_loop_has_work_locked(loop))
             wf_watch_signal_locked(loop);
     }
     int fd = error ? error : wf_load_relaxed(&loop->watches)->epoll_fd;
@@ -375,8 +375,7 @@ static void watch_failed(weft_loop *loop, int error) {
     wf_lock_take(&loop->lock);
     loop->error = error;
     wf_store_relaxed(&loop->is_closing, 1);
-    if (!wf_loop_move_locked(loop, WF_LOOP_RUNNING, WF_LOOP_TERMINATING))
-        wf_loop_move_locked(loop, WF_LOOP_SLEEPING, WF_LOOP_TERMINATING);
+    wf_loop_shut_locked(loop);
     wf_lock_drop(&loop->lock);
     wf_loop_tell(loop, "poll", NULL, "the loop cannot wait for its descriptors any more, and ends");
 }

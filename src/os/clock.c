@@ -54,6 +54,10 @@ int64_t wf_os_now_coarse(void) {
     return read_clock(CLOCK_MONOTONIC_COARSE);
 }
 
+int64_t wf_os_wall_now(void) {
+    return read_clock(CLOCK_REALTIME);
+}
+
 void wf_os_sleep_until(int64_t deadline_ns) {
     int64_t lag = wf_os_clock_lag();
     int64_t real_ns = wf_os_clock_to_real(deadline_ns, lag);

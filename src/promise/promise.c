@@ -82,14 +82,6 @@ void weft_promise_unref(weft_promise *promise) {
         wf_os_free(promise);
 }
 
-bool wf_promise_ref_if_any(weft_promise *promise) {
-    uint32_t found = wf_load_relaxed(&promise->references);
-    while (found > 0)
-        if (wf_cas_relaxed(&promise->references, &found, found + 1))
-            return true;
-    return false;
-}
-
 void wf_owned_unref(struct wf_owned *owned) {
     if (owned && wf_fetch_sub_acq_rel(&owned->references, 1) == 1) /* with itself: what others did is done */
         wf_os_free(owned);

@@ -120,8 +120,6 @@ void wf_settlement_put_off(struct wf_settlement *settlement, struct wf_follower 
 bool wf_promise_commit(weft_promise *promise);
 /* Somebody handles it. */
 void wf_promise_see(weft_promise *promise);
-/* One more reference unless the last one has gone. */
-bool wf_promise_ref_if_any(weft_promise *promise);
 /* Carries out everything in the list, and what that adds to it. */
 void wf_settlement_run(struct wf_settlement *settlement);
 /* Settles the target, gives the reference to it back and frees the reaction. how may be a copy of its source. */

@@ -104,9 +104,8 @@ int weft_scope_open(weft_scope **out, const weft_scope_options *options) {
         }
     }
     wf_cancel_enter(&scope->cancel, &scope->opener);
-    scope->leaver =
-        (struct wf_leaver){.next = stack->leavers, .leave = close_left_open, .drop = scope_drop, .is_region = true};
-    stack->leavers = &scope->leaver;
+    scope->leaver = (struct wf_leaver){.leave = close_left_open, .drop = scope_drop, .is_region = true};
+    wf_leaver_push(stack, &scope->leaver);
     *out = scope;
     return 0;
 }
@@ -124,10 +123,7 @@ int weft_scope_close(weft_scope *scope) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (scope->opener.fiber != fiber || wf_fiber_stack(fiber)->cancel != &scope->cancel)
         wf_fatal("a scope was closed by another fiber than its opener, or not in reverse order of opening");
-    struct wf_leaver **at = &wf_fiber_stack(fiber)->leavers;
-    while (*at != &scope->leaver)
-        at = &(*at)->next;
-    *at = scope->leaver.next;
+    wf_leaver_remove(wf_fiber_stack(fiber), &scope->leaver);
     return scope_end(scope);
 }
 

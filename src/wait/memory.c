@@ -19,20 +19,15 @@ void *wf_wait_alloc(size_t bytes) {
     if (!leaver)
         return NULL;
     *leaver = (struct wf_leaver){.leave = release_memory, .drop = release_memory};
-    if (fiber) {
-        leaver->next = wf_fiber_stack(fiber)->leavers;
-        wf_fiber_stack(fiber)->leavers = leaver;
-    }
+    if (fiber)
+        wf_leaver_push(wf_fiber_stack(fiber), leaver);
     return leaver + 1;
 }
 
 void wf_wait_free(void *memory) {
     struct wf_leaver *leaver = (struct wf_leaver *)memory - 1;
     struct wf_fiber *fiber = wf_fiber_self();
-    struct wf_leaver **at = fiber ? &wf_fiber_stack(fiber)->leavers : NULL;
-    while (at && *at != leaver)
-        at = &(*at)->next;
-    if (at)
-        *at = leaver->next;
+    if (fiber)
+        wf_leaver_remove(wf_fiber_stack(fiber), leaver);
     wf_os_free(leaver);
 }

@@ -149,7 +149,7 @@ static void run_jobs(void) {
 static bool is_done(void) {
     if (ends)
         return wf_loop_is_ending(&loop);
-    return expected ? ran[0] + ran[1] == expected : !wf_loop_has_jobs(&loop, WF_TRACK_TICK) && loop.keeps == 0;
+    return expected ? ran[0] + ran[1] == expected : !wf_loop_has_jobs(&loop) && loop.keeps == 0;
 }
 
 /* As loop_finish: the door is closed, and what came before is run. */
@@ -262,5 +262,5 @@ void model_main(void) {
     model_join_all();
     CHECK(ran[0] == accepted[0] && ran[1] == accepted[1]);
     CHECK(!processor.timers.armed);
-    CHECK(!wf_load_relaxed(&loop.has_ingress) && !wf_loop_has_jobs(&loop, WF_TRACK_TICK));
+    CHECK(!wf_load_relaxed(&loop.has_ingress) && !wf_loop_has_jobs(&loop));
 }

@@ -118,21 +118,23 @@ static void *submit_one_by_one(void *arg) {
     weft_runtime *runtime;
     weft_stats before, after;
     WAIT_UNTIL((runtime = weft_runtime_self()));
-    int count = 200;
-    uint64_t wakes = 0;
-    for (int i = 0; i < count; i++) {
-        WAIT_UNTIL(weft_get_stats(runtime, &before) == 0 && before.workers_idle == before.workers);
-        weft_fiber fiber;
-        SPAWN(&fiber, count_run, NULL);
-        JOIN(fiber, NULL);
-        CHECK_EQ(weft_get_stats(runtime, &after), 0);
-        wakes += after.worker_wakes - before.worker_wakes;
-    }
-    printf("    %llu wakes for %d submits\n", (unsigned long long)wakes, count);
+    uint64_t count = 200, wakes = count * 2;
     /* Waking two would be twice as many. The sleeper of the test wakes somebody now and then, and so does the monitor where
-     * threads wait for a core. */
-    CHECK_LE(wakes, (uint64_t)count * 3 / 2);
-    CHECK_GE(wakes, (uint64_t)count * 9 / 10);
+     * threads wait for a core: so the best of some rounds counts. */
+    for (int round = 0; round < 5 && wakes > count * 11 / 10; round++) {
+        wakes = 0;
+        for (uint64_t i = 0; i < count; i++) {
+            WAIT_UNTIL(weft_get_stats(runtime, &before) == 0 && before.workers_idle == before.workers);
+            weft_fiber fiber;
+            SPAWN(&fiber, count_run, NULL);
+            JOIN(fiber, NULL);
+            CHECK_EQ(weft_get_stats(runtime, &after), 0);
+            wakes += after.worker_wakes - before.worker_wakes;
+        }
+        printf("    %llu wakes for %llu submits\n", (unsigned long long)wakes, (unsigned long long)count);
+    }
+    CHECK_LE(wakes, count * 11 / 10);
+    CHECK_GE(wakes, count * 9 / 10);
     atomic_store(&is_over, 1);
     return NULL;
 }
@@ -151,7 +153,7 @@ TEST(a_submit_wakes_one_worker) {
     pthread_t thread = thread_start(submit_one_by_one, NULL);
     run_fibers(idle_until_over);
     thread_join(thread);
-    CHECK_EQ(atomic_load(&runs), 200);
+    CHECK(atomic_load(&runs) > 0 && atomic_load(&runs) % 200 == 0);
 }
 
 static void check_default_workers(void) {

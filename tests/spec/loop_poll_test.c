@@ -56,15 +56,20 @@ TEST(registering_does_not_wait_for_a_loop_that_sleeps_in_epoll) {
     pair_close(ends[1]);
 }
 
+/* A loop that sleeps because of the read end of a pipe. */
+static void asleep_on_pipe(int ends[2], struct told *told, struct running *running) {
+    pipe_open(ends);
+    loop_open();
+    add(ends[0], WEFT_FD_READ, told);
+    running_start(running, WEFT_LOOP_UNTIL_QUIET);
+    wait_asleep();
+}
+
 TEST(a_sleeping_loop_ends_when_its_last_descriptor_is_removed) {
     int ends[2];
     struct told told = {0};
     struct running running;
-    pipe_open(ends);
-    loop_open();
-    add(ends[0], WEFT_FD_READ, &told);
-    running_start(&running, WEFT_LOOP_UNTIL_QUIET);
-    wait_asleep();
+    asleep_on_pipe(ends, &told, &running);
     close(ends[0]);
     CHECK_EQ(weft_loop_fd_remove(loop, ends[0]), 0);
     CHECK_EQ(running_join(&running), 0);
@@ -77,11 +82,7 @@ static void end_asleep(int (*end)(weft_loop *loop, weft_time deadline)) {
     int ends[2];
     struct told told = {0};
     struct running running;
-    pipe_open(ends);
-    loop_open();
-    add(ends[0], WEFT_FD_READ, &told);
-    running_start(&running, WEFT_LOOP_UNTIL_QUIET);
-    wait_asleep();
+    asleep_on_pipe(ends, &told, &running);
     CHECK_EQ(end(loop, weft_after(PATIENCE_NS)), 0);
     CHECK_EQ(running_join(&running), 0);
     loop_drop();

@@ -26,8 +26,8 @@ static inline void staged_hook(const char *name) {
         return;
     if (!atomic_compare_exchange_strong(&staged_is_armed, &armed, 0))
         return;
-    atomic_load (&staged_fn)();
     atomic_store(&staged_fired, 1);
+    atomic_load (&staged_fn)(); /* which may arm the next one */
 }
 
 static inline void at(const char *point, void (*fn)(void)) {
