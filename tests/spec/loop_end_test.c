@@ -109,7 +109,7 @@ TEST_BOTH(shutdown_in_a_callback_begins_and_does_not_wait) {
     loop_open();
     when_do("b", shut_down_inside);
     when("b", "micro:m");
-    play("submit:a submit:b submit:c timer1:T");
+    play("submit:a submit:b submit:c timer60000:T");
     finish("a b m c");
 }
 

@@ -316,7 +316,7 @@ static void clear_myself(void) {
 }
 
 TEST_BOTH(a_timer_that_has_fired_is_stale_from_its_callback_on) {
-    loop_open();
+    loop_open_virtual();
     when_do("T", clear_myself);
     play("timer:T timer1:U");
     weft_loop_timer fired = named("T")->timer;
