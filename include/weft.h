@@ -18,6 +18,7 @@
 #include "weft/ffi.h"
 #include "weft/fiber.h"
 #include "weft/inspect.h"
+#include "weft/io.h"
 #include "weft/local.h"
 #include "weft/loop.h"
 #include "weft/loop_promise.h"

@@ -76,7 +76,7 @@ static int map_grow_locked(struct wf_watches *watches);
 static uint32_t *map_place(const struct wf_watches *watches, int fd);
 static struct watched *map_find_locked(const struct wf_watches *watches, int fd);
 static void map_remove_locked(struct wf_watches *watches, struct watched *watched);
-static void watch_ready(struct wf_sentry *sentry);
+static void watch_ready(struct wf_sentry *sentry, uint32_t events);
 static void watch_drain(weft_loop *loop, struct wf_watches *watches);
 static void watch_failed(weft_loop *loop, int error);
 
@@ -316,12 +316,13 @@ int wf_watch_arm_locked(weft_loop *loop) {
     if (wf_watch_count_locked(loop) == 0)
         return 0;
     struct wf_watches *watches = wf_load_relaxed(&loop->watches);
-    if (watches->sentry.engine)
+    if (watches->sentry.sentries)
         return wf_sentry_arm(&watches->sentry);
-    return wf_sentry_add(&fibers->engine, &watches->sentry, watches->epoll_fd);
+    return wf_sentry_add(&fibers->engine.sentries, &watches->sentry, watches->epoll_fd);
 }
 
-static void watch_ready(struct wf_sentry *sentry) {
+static void watch_ready(struct wf_sentry *sentry, uint32_t events) {
+    (void)events;
     weft_loop *loop = WF_CONTAINER(sentry, struct wf_watches, sentry)->loop;
     wf_lock_take(&loop->lock);
     wf_loop_drop_and_rouse(loop);
@@ -330,7 +331,7 @@ static void watch_ready(struct wf_sentry *sentry) {
 void wf_watch_leave(weft_loop *loop) {
     struct wf_watches *watches =
         wf_load_acquire(&loop->watches); /* pairs with watch_open_locked; only the owner ends it */
-    if (watches && watches->sentry.engine)
+    if (watches && watches->sentry.sentries)
         wf_sentry_remove(&watches->sentry);
 }
 

@@ -62,6 +62,10 @@ static int epoll_control(int epoll_fd, int operation, int fd, unsigned events, u
 
 static uint32_t to_kernel(unsigned events) {
     uint32_t flags = events & WF_EPOLL_ONCE ? EPOLLONESHOT : 0;
+    if (events & WF_EPOLL_EDGES)
+        flags |= EPOLLET;
+    if (events & WF_EPOLL_URGENT)
+        flags |= EPOLLPRI;
     if (events & (WF_EPOLL_READ | WF_EPOLL_WRITE))
         flags |= EPOLLRDHUP;
     if (events & WF_EPOLL_READ)
@@ -81,6 +85,8 @@ static uint32_t from_kernel(uint32_t flags) {
         events |= WF_EPOLL_HANGUP;
     if (flags & EPOLLERR)
         events |= WF_EPOLL_ERROR;
+    if (flags & EPOLLPRI)
+        events |= WF_EPOLL_URGENT;
     return events;
 }
 

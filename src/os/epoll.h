@@ -3,7 +3,8 @@
  * os/epoll.h - epoll sets: which of many descriptors are ready.
  *
  * Each descriptor in a set has a tag of the caller's, which comes back with what it is ready for. Readiness is told as long
- * as it lasts, unless it was asked for ONCE: then the descriptor is deaf afterwards, until it is modified.
+ * as it lasts, unless it was asked for ONCE: then the descriptor is deaf afterwards, until it is modified; or at EDGES: then
+ * only what is new is told.
  */
 #ifndef WF_OS_EPOLL_H
 #define WF_OS_EPOLL_H
@@ -12,7 +13,15 @@
 
 /* HANGUP: the other side has shut down, or half of it. It and ERROR come unasked; half of a hangup does not when nothing is
  * asked for. */
-enum { WF_EPOLL_READ = 1, WF_EPOLL_WRITE = 2, WF_EPOLL_HANGUP = 4, WF_EPOLL_ERROR = 8, WF_EPOLL_ONCE = 16 };
+enum {
+    WF_EPOLL_READ = 1,
+    WF_EPOLL_WRITE = 2,
+    WF_EPOLL_HANGUP = 4,
+    WF_EPOLL_ERROR = 8,
+    WF_EPOLL_ONCE = 16,
+    WF_EPOLL_EDGES = 32,
+    WF_EPOLL_URGENT = 64, /* data out of turn */
+};
 
 struct wf_os_ready {
     uint64_t tag;

@@ -39,7 +39,23 @@
     X(LIBRARY_OPEN, "library_open") \
     X(LIBRARY_FIND, "library_find") \
     X(CLOSURE, "closure") \
-    X(WRITE, "write")
+    X(WRITE, "write") \
+    X(FSTAT, "fstat") \
+    X(FCNTL, "fcntl") \
+    X(READ, "read") \
+    X(SEND, "send") \
+    X(SOCKET, "socket") \
+    X(SOCKET_OPTION, "socket_option") \
+    X(SOCKET_NAME, "socket_name") \
+    X(BIND, "bind") \
+    X(LISTEN, "listen") \
+    X(ACCEPT, "accept") \
+    X(CONNECT, "connect") \
+    X(SHUTDOWN, "shutdown") \
+    X(RECEIVE, "receive") \
+    X(PIPE, "pipe") \
+    X(POLL, "poll") \
+    X(CLOSE, "close")
 
 enum wf_system_call {
 #define WF_SYSTEM_CALL_ENUM(name, text) WF_CALL_##name,

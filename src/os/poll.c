@@ -54,12 +54,11 @@ void wf_os_poll_close(struct wf_os_poll *poll) {
 }
 
 void wf_os_poll_wait(struct wf_os_poll *poll, int64_t deadline_ns) {
-    struct wf_os_ready ready[WF_POLL_MOST];
-    int count = wf_os_epoll_wait(poll->epoll_fd, ready, WF_POLL_MOST, deadline_ns);
+    int count = wf_os_epoll_wait(poll->epoll_fd, poll->ready, WF_POLL_MOST, deadline_ns);
     poll->ready_count = 0;
     for (int i = 0; i < count; i++)
-        if (ready[i].tag)
-            poll->ready[poll->ready_count++] = ready[i].tag;
+        if (poll->ready[i].tag)
+            poll->ready[poll->ready_count++] = poll->ready[i];
 }
 
 void wf_os_poll_wake(struct wf_os_poll *poll) {
@@ -80,6 +79,11 @@ void wf_os_poll_wake(struct wf_os_poll *poll) {
 int wf_os_poll_add(struct wf_os_poll *poll, int fd, uint64_t tag) {
     WF_ASSERT(tag != 0);
     return wf_os_epoll_add(poll->epoll_fd, fd, WF_EPOLL_READ | WF_EPOLL_ONCE, tag);
+}
+
+int wf_os_poll_watch(struct wf_os_poll *poll, int fd, uint64_t tag) {
+    WF_ASSERT(tag != 0);
+    return wf_os_epoll_add(poll->epoll_fd, fd, WF_EPOLL_READ | WF_EPOLL_WRITE | WF_EPOLL_URGENT | WF_EPOLL_EDGES, tag);
 }
 
 int wf_os_poll_arm(struct wf_os_poll *poll, int fd, uint64_t tag) {

@@ -8,17 +8,17 @@
 #ifndef WF_OS_POLL_H
 #define WF_OS_POLL_H
 
-#include <stdint.h>
+#include "os/epoll.h"
 
-/* 16: in one wait. What is ready beyond that is found by the next one, and another worker may be the one who waits. */
-enum { WF_POLL_MOST = 16 };
+/* 64: in one wait. What is ready beyond that is found by the next one, and another worker may be the one who waits. */
+enum { WF_POLL_MOST = 64 };
 
 struct wf_os_poll {
     int epoll_fd;
     int event_fd;
     /* Of the last wait; for the one who waited. */
     uint32_t ready_count;
-    uint64_t ready[WF_POLL_MOST]; /* tags */
+    struct wf_os_ready ready[WF_POLL_MOST];
 };
 
 /* Returns 0, or -EMFILE, -ENFILE, -ENOMEM, -ENOSPC; then nothing is left open. */
@@ -32,8 +32,10 @@ void wf_os_poll_wait(struct wf_os_poll *poll, int64_t deadline_ns);
 void wf_os_poll_wake(struct wf_os_poll *poll);
 
 /* Any thread. add: one wait tells the tag, which is not 0, when fd is readable, and no other does until it is armed again.
- * Return 0; -ENOMEM, -ENOSPC, -EPERM, -EBADF, -ELOOP. remove: a wait that goes on may still tell the tag. */
+ * watch: each wait tells the tag when something is new, whatever it is, and fd need not be armed. Return 0; -ENOMEM, -ENOSPC,
+ * -EPERM, -EBADF, -ELOOP. remove: a wait that goes on may still tell the tag. */
 int wf_os_poll_add(struct wf_os_poll *poll, int fd, uint64_t tag);
+int wf_os_poll_watch(struct wf_os_poll *poll, int fd, uint64_t tag);
 int wf_os_poll_arm(struct wf_os_poll *poll, int fd, uint64_t tag);
 void wf_os_poll_remove(struct wf_os_poll *poll, int fd);
 

@@ -23,6 +23,7 @@
 #include <errno.h>
 
 #include "base/assert.h"
+#include "io/fd.h"
 #include "os/clock.h"
 #include "os/report.h"
 #include "os/thread.h"
@@ -102,7 +103,7 @@ static void check(weft_runtime *runtime, struct wf_fiber_worker *worker) {
     if (!is_alone(fibers) || !wf_world_request(&worker->base))
         return;
     uint64_t parked = count_parked(fibers);
-    if (parked > 0 && is_silent(fibers) && is_alone(fibers)) {
+    if (parked > 0 && is_silent(fibers) && is_alone(fibers) && !wf_fds_are_awaited()) {
         report(runtime, parked);
         runtime->outcome = -EDEADLK;
         wf_engine_stop(&fibers->engine);

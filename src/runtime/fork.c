@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "io/fd.h"
 #include "os/fault.h"
 #include "os/signal.h"
 #include "os/thread.h"
@@ -23,6 +24,7 @@ static void after_fork(void) {
     wf_runtimes_forget_all();
     wf_locals_after_fork();
     wf_promises_after_fork();
+    wf_fds_after_fork();
     wf_os_thread_after_fork();
     wf_os_faults_after_fork();
     pthread_mutex_init(&prepare_lock, NULL);

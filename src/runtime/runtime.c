@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "ffi/call.h"
+#include "io/fd.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include "os/report.h"
@@ -186,6 +187,7 @@ static void runtime_stop(weft_runtime *runtime) {
     if (runtime->handles_faults)
         wf_os_faults_remove(fibers->fault_panics);
     wf_timer_table_term(fibers);
+    wf_fds_abandon(&fibers->engine);
     wf_fibers_term(fibers);
     wf_runtimes_remove(fibers);
 }

@@ -43,6 +43,7 @@ int wf_engine_init(struct wf_engine *engine, const struct wf_engine_policy *poli
     wf_store_relaxed(&engine->poll_deadline, INT64_MIN);
     /* Without the barrier nobody could become a thief later. */
     wf_store_relaxed(&engine->is_shared, count > 1 || wf_os_barrier_prepare() != 0);
+    wf_sentries_init(&engine->sentries, &engine->poll);
     int error = wf_os_poll_open(&engine->poll);
     if (error)
         return error;

@@ -169,7 +169,7 @@ struct wf_worker {
     int64_t idle_since;                  /* owner only: when it first lay down after its last task */
     uint64_t idle_switches;              /* owner only: how many switches its processor had made by then */
     uint32_t told_count;                 /* owner only: what it has found in the poller and not told yet */
-    uint64_t told[WF_POLL_MOST];         /* tags of sentries */
+    struct wf_os_ready told[WF_POLL_MOST];
     bool has_thread;                     /* the first one runs on the caller's */
     bool is_spare;                       /* under the crew's lock: it is in the list */
     bool is_spoilt;                      /* its own: the thread is to end and not to be used again */

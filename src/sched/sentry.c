@@ -23,23 +23,23 @@ enum { SENTRY_LOOK_NS = 50 * 1000, SENTRY_ROOM = 16 };
 static int slot_take_locked(struct wf_sentries *sentries, struct wf_sentry *sentry);
 static void slot_give_locked(struct wf_sentries *sentries, struct wf_sentry *sentry);
 static void set_armed_locked(struct wf_sentry *sentry, bool is_armed);
-static void sentry_call(struct wf_sentries *sentries, uint64_t tag);
+static struct wf_sentry *find_told_locked(struct wf_sentries *sentries, uint64_t tag);
 
 static uint64_t sentry_tag(const struct wf_sentries *sentries, const struct wf_sentry *sentry) {
     return (uint64_t)sentries->slots[sentry->index].generation << 32 | (sentry->index + 1);
 }
 
-int wf_sentry_add(struct wf_engine *engine, struct wf_sentry *sentry, int fd) {
-    struct wf_sentries *sentries = &engine->sentries;
+int wf_sentry_add(struct wf_sentries *sentries, struct wf_sentry *sentry, int fd) {
     wf_lock_take(&sentries->lock);
     int error = slot_take_locked(sentries, sentry);
     if (!error) {
-        error = wf_os_poll_add(&engine->poll, fd, sentry_tag(sentries, sentry));
+        uint64_t tag = sentry_tag(sentries, sentry);
+        error = sentry->lasts ? wf_os_poll_watch(sentries->poll, fd, tag) : wf_os_poll_add(sentries->poll, fd, tag);
         if (error)
             slot_give_locked(sentries, sentry);
     }
     if (!error) {
-        sentry->engine = engine;
+        sentry->sentries = sentries;
         sentry->fd = fd;
         set_armed_locked(sentry, true);
     }
@@ -48,37 +48,37 @@ int wf_sentry_add(struct wf_engine *engine, struct wf_sentry *sentry, int fd) {
 }
 
 int wf_sentry_arm(struct wf_sentry *sentry) {
-    struct wf_engine *engine = sentry->engine;
-    wf_lock_take(&engine->sentries.lock);
+    struct wf_sentries *sentries = sentry->sentries;
+    wf_lock_take(&sentries->lock);
     int error = 0;
     if (!sentry->is_armed) {
-        error = wf_os_poll_arm(&engine->poll, sentry->fd, sentry_tag(&engine->sentries, sentry));
+        error = wf_os_poll_arm(sentries->poll, sentry->fd, sentry_tag(sentries, sentry));
         if (!error)
             set_armed_locked(sentry, true);
     }
-    wf_lock_drop(&engine->sentries.lock);
+    wf_lock_drop(&sentries->lock);
     return error;
 }
 
 void wf_sentry_remove(struct wf_sentry *sentry) {
-    struct wf_engine *engine = sentry->engine;
+    struct wf_sentries *sentries = sentry->sentries;
     struct wf_parker parker = {0};
-    wf_lock_take(&engine->sentries.lock);
-    wf_os_poll_remove(&engine->poll, sentry->fd);
+    wf_lock_take(&sentries->lock);
+    wf_os_poll_remove(sentries->poll, sentry->fd);
     if (sentry->is_armed)
         set_armed_locked(sentry, false);
-    slot_give_locked(&engine->sentries, sentry);
+    slot_give_locked(sentries, sentry);
     sentry->remover = &parker;
     bool must_wait = sentry->calls > 0;
-    wf_lock_drop(&engine->sentries.lock);
+    wf_lock_drop(&sentries->lock);
     if (must_wait) {
         WF_POINT("sentry.before_removal");
         wf_parker_park(&parker, INT64_MAX);
-        wf_lock_take(&engine->sentries.lock); /* also waits for the one who has just unparked us */
-        wf_lock_drop(&engine->sentries.lock);
+        wf_lock_take(&sentries->lock); /* also waits for the one who has just unparked us */
+        wf_lock_drop(&sentries->lock);
     }
     sentry->remover = NULL;
-    sentry->engine = NULL;
+    sentry->sentries = NULL;
 }
 
 static int slot_take_locked(struct wf_sentries *sentries, struct wf_sentry *sentry) {
@@ -112,7 +112,7 @@ static void slot_give_locked(struct wf_sentries *sentries, struct wf_sentry *sen
 }
 
 static void set_armed_locked(struct wf_sentry *sentry, bool is_armed) {
-    struct wf_sentries *sentries = &sentry->engine->sentries;
+    struct wf_sentries *sentries = sentry->sentries;
     WF_ASSERT(sentry->is_armed != is_armed);
     sentry->is_armed = is_armed;
     wf_count_owner(&sentries->armed, is_armed ? 1u : -1u);
@@ -129,35 +129,43 @@ void wf_sentries_look_owner(struct wf_worker *worker, int64_t now) {
     wf_store_relaxed(&sentries->looked_at, now);
     wf_os_poll_wait(&engine->poll, 0);
     wf_worker_leave_poller(worker);
-    wf_sentries_tell_owner(worker);
+    wf_sentries_tell(sentries, worker->told, &worker->told_count);
 }
 
-void wf_sentries_tell_owner(struct wf_worker *worker) {
-    uint32_t count = worker->told_count;
-    worker->told_count = 0;
-    for (uint32_t i = 0; i < count; i++)
-        sentry_call(&worker->engine->sentries, worker->told[i]);
-}
-
-static void sentry_call(struct wf_sentries *sentries, uint64_t tag) {
-    uint32_t index = (uint32_t)tag - 1;
+/* All of them under one lock before, and one after. */
+void wf_sentries_tell(struct wf_sentries *sentries, const struct wf_os_ready *told, uint32_t *count) {
+    struct wf_sentry *found[WF_POLL_MOST];
+    uint32_t told_count = *count;
+    WF_ASSERT(told_count <= WF_POLL_MOST);
+    *count = 0;
+    if (told_count == 0)
+        return;
     WF_POINT("sentry.before_call");
     wf_lock_take(&sentries->lock);
-    const struct wf_sentry_slot *slot = &sentries->slots[index];
-    struct wf_sentry *sentry = slot->generation == tag >> 32 ? slot->sentry : NULL;
-    if (sentry) {
-        set_armed_locked(sentry, false); /* so the kernel was asked once for what it has told once */
-        sentry->calls++;
-    }
+    for (uint32_t i = 0; i < told_count; i++)
+        found[i] = find_told_locked(sentries, told[i].tag);
     wf_lock_drop(&sentries->lock);
-    if (!sentry)
-        return;
     WF_POINT("sentry.calls");
-    sentry->ready(sentry);
+    for (uint32_t i = 0; i < told_count; i++)
+        if (found[i])
+            found[i]->ready(found[i], told[i].events);
     wf_lock_take(&sentries->lock);
-    if (--sentry->calls == 0 && sentry->remover)
-        wf_parker_unpark(sentry->remover);
+    for (uint32_t i = 0; i < told_count; i++)
+        if (found[i] && --found[i]->calls == 0 && found[i]->remover)
+            wf_parker_unpark(found[i]->remover);
     wf_lock_drop(&sentries->lock);
+}
+
+/* The sentry, counted in; NULL when it has gone meanwhile. */
+static struct wf_sentry *find_told_locked(struct wf_sentries *sentries, uint64_t tag) {
+    const struct wf_sentry_slot *slot = &sentries->slots[(uint32_t)tag - 1];
+    struct wf_sentry *sentry = slot->generation == tag >> 32 ? slot->sentry : NULL;
+    if (!sentry)
+        return NULL;
+    if (!sentry->lasts)
+        set_armed_locked(sentry, false); /* so the kernel was asked once for what it has told once */
+    sentry->calls++;
+    return sentry;
 }
 
 void wf_sentries_term(struct wf_sentries *sentries) {

@@ -68,7 +68,7 @@ void wf_worker_sleep(struct wf_worker *worker) {
     wf_fence_seq_cst(); /* pairs with the fence of the monitor before it sleeps: it sees us awake, or we see it asleep */
     wf_monitor_wake(engine);
     if (WF_UNLIKELY(worker->told_count))
-        wf_sentries_tell_owner(worker);
+        wf_sentries_tell(&engine->sentries, worker->told, &worker->told_count);
     if (slept_at && !worker->has_seen_work && worker->is_searching && wf_os_now() - slept_at <= SPIN_SHORT_NS)
         worker->spin_ns = 2 * worker->spin_ns < SPIN_SHORT_NS ? SPIN_SHORT_NS : SPIN_MOST_NS;
     if (took_itself && stays_until != WF_NEVER && wf_os_now() >= stays_until && !sees_work(worker))

@@ -29,7 +29,8 @@ static struct wf_engine *engine_here(void) {
     return &wf_worker_self()->fibers->engine;
 }
 
-static void count_told(struct wf_sentry *sentry) {
+static void count_told(struct wf_sentry *sentry, uint32_t events) {
+    (void)events;
     struct post *post = WF_CONTAINER(sentry, struct post, sentry);
     atomic_store(&is_inside, 1);
     while (atomic_load(&blocks_now))
@@ -41,12 +42,12 @@ static void post_open(struct post *post) {
     *post = (struct post){.sentry.ready = count_told};
     post->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     CHECK_GE(post->fd, 0);
-    CHECK_EQ(wf_sentry_add(engine_here(), &post->sentry, post->fd), 0);
+    CHECK_EQ(wf_sentry_add(&engine_here()->sentries, &post->sentry, post->fd), 0);
 }
 
 static void post_close(struct post *post) {
     wf_sentry_remove(&post->sentry);
-    CHECK(!post->sentry.engine);
+    CHECK(!post->sentry.sentries);
     close(post->fd);
 }
 
@@ -93,7 +94,7 @@ TEST(a_sentry_is_told_once_each_time_it_is_armed) {
 static void readable_before(void) {
     struct post post = {.sentry.ready = count_told};
     post.fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-    CHECK_EQ(wf_sentry_add(engine_here(), &post.sentry, post.fd), 0);
+    CHECK_EQ(wf_sentry_add(&engine_here()->sentries, &post.sentry, post.fd), 0);
     WAIT_UNTIL(atomic_load(&post.told) == 1);
     CHECK_EQ(wf_sentry_arm(&post.sentry), 0);
     WAIT_UNTIL(atomic_load(&post.told) == 2);
@@ -163,7 +164,7 @@ static void *replace_from_outside(void *arg) {
     while (!atomic_load(&is_caught))
         sched_yield();
     wf_sentry_remove(&hunted.sentry);
-    CHECK_EQ(wf_sentry_add(engine, &heir.sentry, heir.fd), 0);
+    CHECK_EQ(wf_sentry_add(&engine->sentries, &heir.sentry, heir.fd), 0);
     CHECK_EQ(heir.sentry.index, 0);
     atomic_store(&is_gone, 1);
     return NULL;
@@ -231,7 +232,7 @@ static void *arm_and_remove(void *arg) {
     struct post post = {.sentry.ready = count_told, .fd = eventfd(1, EFD_CLOEXEC)};
     long rounds = scaled(2000, 100);
     for (long i = 0; i < rounds; i++) {
-        CHECK_EQ(wf_sentry_add(engine, &post.sentry, post.fd), 0);
+        CHECK_EQ(wf_sentry_add(&engine->sentries, &post.sentry, post.fd), 0);
         if (i % 3 == 0)
             sched_yield();
         if (i % 5 == 0)
@@ -358,14 +359,14 @@ TEST(an_engine_with_a_sentry_and_nothing_to_do_does_not_wake_up) {
 static void refused(void) {
     struct post post = {.sentry.ready = count_told, .fd = eventfd(0, EFD_CLOEXEC)};
     wf_fault_order_here(WF_CALL_ALLOC, 1, ENOMEM, 0);
-    CHECK_EQ(wf_sentry_add(engine_here(), &post.sentry, post.fd), -ENOMEM);
+    CHECK_EQ(wf_sentry_add(&engine_here()->sentries, &post.sentry, post.fd), -ENOMEM);
     wf_fault_order_here(WF_CALL_EPOLL_CTL, 1, ENOSPC, 0);
-    CHECK_EQ(wf_sentry_add(engine_here(), &post.sentry, post.fd), -ENOSPC);
+    CHECK_EQ(wf_sentry_add(&engine_here()->sentries, &post.sentry, post.fd), -ENOSPC);
     wf_fault_order(WF_CALL_EPOLL_CTL, 0, 0, 0);
-    CHECK_EQ(wf_sentry_add(engine_here(), &post.sentry, -1), -EBADF);
-    CHECK(!post.sentry.engine);
+    CHECK_EQ(wf_sentry_add(&engine_here()->sentries, &post.sentry, -1), -EBADF);
+    CHECK(!post.sentry.sentries);
     CHECK_EQ(armed_now(), 0);
-    CHECK_EQ(wf_sentry_add(engine_here(), &post.sentry, post.fd), 0);
+    CHECK_EQ(wf_sentry_add(&engine_here()->sentries, &post.sentry, post.fd), 0);
     set_readable(&post);
     WAIT_UNTIL(atomic_load(&post.told) == 1);
     wf_fault_order_here(WF_CALL_EPOLL_CTL, 1, ENOMEM, 0);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * io/keeper.c - a thread that waits for descriptors on behalf of plain threads.
+ *
+ * Fibers have the poller of their engine. A plain thread may wait when no engine runs at all, so the process has one thread for
+ * that, with an epoll set of its own. It is started by the first one who needs it and stays: asleep in the kernel, without
+ * a time limit, when nothing comes. The sentries that it tells are like those of an engine (sched/sentry.h).
+ */
+#include <errno.h>
+
+#include "base/assert.h"
+#include "io/fd.h"
+#include "os/thread.h"
+
+static struct {
+    struct wf_lock lock;
+    bool is_running; /* under lock; the rest is constant then */
+    struct wf_os_poll poll;
+    struct wf_sentries sentries;
+    struct wf_os_thread thread;
+} keeper;
+
+static int keeper_start_locked(void);
+static void keeper_main(void *arg);
+
+struct wf_sentries *wf_keeper(int *error) {
+    wf_lock_take(&keeper.lock);
+    *error = keeper.is_running ? 0 : keeper_start_locked();
+    wf_lock_drop(&keeper.lock);
+    return *error ? NULL : &keeper.sentries;
+}
+
+static int keeper_start_locked(void) {
+    int error = wf_os_poll_open(&keeper.poll);
+    if (error)
+        return error;
+    wf_sentries_init(&keeper.sentries, &keeper.poll);
+    wf_os_thread_note_program();
+    error = wf_os_thread_start(&keeper.thread, "weft-keeper", keeper_main, NULL);
+    if (error) {
+        wf_os_poll_close(&keeper.poll);
+        return error;
+    }
+    wf_os_thread_detach(&keeper.thread);
+    keeper.is_running = true;
+    return 0;
+}
+
+static void keeper_main(void *arg) {
+    (void)arg;
+    for (;;) {
+        wf_os_poll_wait(&keeper.poll, INT64_MAX);
+        wf_sentries_tell(&keeper.sentries, keeper.poll.ready, &keeper.poll.ready_count);
+    }
+}
+
+/* The thread does not exist in the child. The next one who needs it starts another; slots of the old table are not used again. */
+void wf_keeper_after_fork(void) {
+    wf_lock_init(&keeper.lock);
+    if (keeper.is_running)
+        wf_os_poll_close(&keeper.poll);
+    keeper.is_running = false;
+    keeper.sentries = (struct wf_sentries){0};
+}
