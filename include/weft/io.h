@@ -13,15 +13,15 @@
  * -EBADF, also after the kernel has given the same descriptor to somebody else. Zero, WEFT_NO_FD, is never one.
  *
  * Calls that may have to wait take a deadline last, and can be cancelled. They come from fibers and from plain threads. Any
- * number of them may be under way on one descriptor at once: whoever comes first reads or writes first, and nobody's bytes are
- * mixed with another's within one system call. weft_close ends all of them with -EBADF, and only then the kernel may use the
+ * number of them may be under way on one descriptor at once; which of them gets what has come is not said, and the bytes of
+ * one system call stay together. weft_close ends all of them with -EBADF, and only then the kernel may use the
  * number again.
  *
  * On files of a disk, and whatever else cannot be waited for, a call keeps its thread until it is done; the fiber is inside a
  * blocking region meanwhile (weft/thread.h), so that the others go on. Deadline and cancellation are looked at before.
  *
- * Writing where nobody reads any more gives -EPIPE and no signal; SIGPIPE is ignored from the first descriptor on that is
- * not a socket, unless the program has a handler for it.
+ * Writing where nobody reads any more gives -EPIPE and no signal; SIGPIPE is ignored from the first weft_fd on, unless
+ * the program has a handler for it.
  */
 #ifndef WEFT_IO_H
 #define WEFT_IO_H
@@ -46,7 +46,7 @@ typedef struct weft_fd {
 enum { WEFT_ADOPT_KEEP = 1 };
 
 /* Takes over a descriptor that is open; it is made non-blocking where that means something. On an error it is the caller's as
- * before. Returns 0; -EBADF when it is not open; -ENOMEM; -ENFILE when 2^24 are open; -EINVAL for a null out or unknown flags. */
+ * before. One number may be adopted once at a time. Returns 0; -EBADF when it is not open; -ENOMEM; -ENFILE when 2^24 are open; -EINVAL for a null out or unknown flags. */
 WEFT_API int weft_adopt(weft_fd *out, int number, unsigned flags);
 /* Gives the descriptor back, blocking again if it was, and forgets the weft_fd as weft_close does. Returns it, or -EBADF. */
 WEFT_API int weft_release(weft_fd fd);
@@ -61,6 +61,7 @@ WEFT_API int weft_close(weft_fd fd);
  * -ETIMEDOUT, at once for WEFT_NOW; -ECANCELED; -EBADF; -ECONNRESET and other errors of the kernel; -ENOMEM when the deadline
  * cannot be armed, or the descriptor cannot be watched; -EINVAL for a null buffer of a size above 0. */
 WEFT_API ssize_t weft_read(weft_fd fd, void *buffer, size_t size, weft_time deadline);
+/* parts: at most 1,024, and not over 2 GiB less 4 KiB in all; else -EINVAL. */
 WEFT_API ssize_t weft_readv(weft_fd fd, const struct iovec *parts, int count, weft_time deadline);
 /* Writes what there is room for, or waits until there is some. Returns how many bytes; the errors of weft_read, and -EPIPE. */
 WEFT_API ssize_t weft_write(weft_fd fd, const void *bytes, size_t size, weft_time deadline);
@@ -81,7 +82,7 @@ static inline int weft_write_all(weft_fd fd, const void *bytes, size_t size, wef
  * -ETIMEDOUT, -ECANCELED, -EBADF, -ENOMEM. Files of a disk are always ready. */
 WEFT_API int weft_wait_readable(weft_fd fd, weft_time deadline);
 WEFT_API int weft_wait_writable(weft_fd fd, weft_time deadline);
-/* The same as cases of weft_select; the status is 0 or -EBADF. */
+/* The same as cases of weft_select; the status is 0, -EBADF, or why it cannot be watched. */
 WEFT_API weft_case weft_on_readable(weft_fd fd);
 WEFT_API weft_case weft_on_writable(weft_fd fd);
 

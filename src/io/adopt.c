@@ -3,7 +3,7 @@
  * io/adopt.c - descriptors that were made elsewhere, and pipes.
  *
  * A character device that epoll does not take (/dev/null, /dev/urandom) cannot be told from one that it does (a terminal) but
- * by asking; that is done by the first one who would have to wait, which with such devices nobody does.
+ * by asking it.
  */
 #include <errno.h>
 
@@ -26,8 +26,6 @@ int weft_adopt(weft_fd *out, int number, unsigned flags) {
             wf_os_fd_set_blocking(number, true);
         return error;
     }
-    if (kind < WF_OS_SOCKET)
-        wf_os_ignore_broken_pipes();
     *out = fd;
     return 0;
 }
@@ -40,7 +38,6 @@ int weft_pipe(weft_fd ends[2]) {
     int error = wf_os_pipe(numbers);
     if (error)
         return error;
-    wf_os_ignore_broken_pipes();
     error = wf_fd_open(&fds[0], numbers[0], WF_OS_PIPE, 0);
     if (error)
         goto close_both;

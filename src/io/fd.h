@@ -46,10 +46,11 @@ struct wf_fd {
     _Atomic uint64_t word; /* any thread: generation, CLOSED, users */
     _Atomic uint32_t news; /* counted under lock; DRAINED by any user */
     uint32_t index;        /* constant */
-    int number;            /* constant while open; so are the next four */
+    int number;            /* constant while open; so are the next five */
     uint8_t kind;          /* enum wf_os_kind */
     bool is_kept;          /* closing leaves the number open */
     bool was_blocking;     /* before it was adopted */
+    bool is_fifo;          /* has a name: what looks like the end may be the time before the first writer */
     bool can_drain;        /* a read that fills less than it could has read everything */
     struct wf_lock lock;
     struct wf_waiter *waiting[WF_IO_WAYS]; /* under lock */
@@ -61,7 +62,7 @@ struct wf_fd {
 
 /* A new one for that number. Returns 0; -ENOMEM, -ENFILE: the number is the caller's as before. */
 int wf_fd_open(weft_fd *out, int number, enum wf_os_kind kind, unsigned flags);
-enum { WF_FD_KEPT = 1, WF_FD_WAS_BLOCKING = 2 };
+enum { WF_FD_KEPT = 1, WF_FD_WAS_BLOCKING = 2, WF_FD_FIFO = 4 };
 /* The descriptor, for a moment: NULL when it is not open (any more). */
 struct wf_fd *wf_fd_get(weft_fd fd);
 void wf_fd_put(struct wf_fd *record);
@@ -72,7 +73,7 @@ static inline weft_fd wf_fd_id(const struct wf_fd *record) {
 
 /* The start of a read: false when the last one left nothing and nothing came since. *before is for what comes next. */
 static inline bool wf_fd_try_read(struct wf_fd *record, uint32_t *before) {
-    *before = wf_load_relaxed(&record->news);
+    *before = wf_load_acquire(&record->news); /* so that the system call comes after; with nothing */
     return (*before & (WF_NEWS_DRAINED | WF_NEWS_SPENT)) != WF_NEWS_DRAINED;
 }
 /* Of one that can_drain: a read has filled less than it could. */
@@ -96,6 +97,9 @@ void wf_fds_after_fork(void);
 /* io/keeper.c: sentries that a thread of ours tells, for descriptors that plain threads wait for. NULL: no thread, or no
  * memory, with the error. */
 struct wf_sentries *wf_keeper(int *error);
+/* Whether there is one; whether it has taken somebody out of a queue and perhaps not woken it yet. */
+bool wf_keeper_is_there(void);
+bool wf_keeper_is_telling(void);
 void wf_keeper_after_fork(void);
 
 /* Between io/table.c and io/ready.c. end: of one that is closed and has lost its last user; returns what the kernel says. */

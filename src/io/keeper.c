@@ -14,18 +14,27 @@
 
 static struct {
     struct wf_lock lock;
-    bool is_running; /* under lock; the rest is constant then */
+    _Atomic uint32_t is_running; /* written under lock; what follows is constant then */
+    _Atomic uint32_t is_telling; /* its own */
     struct wf_os_poll poll;
     struct wf_sentries sentries;
     struct wf_os_thread thread;
 } keeper;
 
 static int keeper_start_locked(void);
+bool wf_keeper_is_there(void) {
+    return wf_load_relaxed(&keeper.is_running);
+}
+
+bool wf_keeper_is_telling(void) {
+    return wf_load_acquire(&keeper.is_telling);
+}
+
 static void keeper_main(void *arg);
 
 struct wf_sentries *wf_keeper(int *error) {
     wf_lock_take(&keeper.lock);
-    *error = keeper.is_running ? 0 : keeper_start_locked();
+    *error = wf_load_relaxed(&keeper.is_running) ? 0 : keeper_start_locked();
     wf_lock_drop(&keeper.lock);
     return *error ? NULL : &keeper.sentries;
 }
@@ -35,6 +44,7 @@ static int keeper_start_locked(void) {
     if (error)
         return error;
     wf_sentries_init(&keeper.sentries, &keeper.poll);
+    keeper.sentries.lasts = true;
     wf_os_thread_note_program();
     error = wf_os_thread_start(&keeper.thread, "weft-keeper", keeper_main, NULL);
     if (error) {
@@ -42,7 +52,7 @@ static int keeper_start_locked(void) {
         return error;
     }
     wf_os_thread_detach(&keeper.thread);
-    keeper.is_running = true;
+    wf_store_relaxed(&keeper.is_running, 1);
     return 0;
 }
 
@@ -50,15 +60,18 @@ static void keeper_main(void *arg) {
     (void)arg;
     for (;;) {
         wf_os_poll_wait(&keeper.poll, INT64_MAX);
+        wf_store_seq_cst(&keeper.is_telling, 1); /* pairs with the locks of the queues: who finds one empty sees this */
         wf_sentries_tell(&keeper.sentries, keeper.poll.ready, &keeper.poll.ready_count);
+        wf_store_release(&keeper.is_telling, 0); /* pairs with wf_keeper_is_telling: they are awake */
     }
 }
 
-/* The thread does not exist in the child. The next one who needs it starts another; slots of the old table are not used again. */
+/* The thread does not exist in the child; the next one who needs it starts another. */
 void wf_keeper_after_fork(void) {
     wf_lock_init(&keeper.lock);
-    if (keeper.is_running)
+    if (wf_load_relaxed(&keeper.is_running))
         wf_os_poll_close(&keeper.poll);
-    keeper.is_running = false;
+    wf_store_relaxed(&keeper.is_running, 0);
+    wf_store_relaxed(&keeper.is_telling, 0);
     keeper.sentries = (struct wf_sentries){0};
 }

@@ -112,7 +112,8 @@ static int wait_ready(weft_fd fd, enum wf_io_way way, int64_t deadline_ns) {
         struct wf_fd *record = wf_fd_get(fd);
         if (!record)
             return -EBADF;
-        uint32_t before = wf_load_relaxed(&record->news);
+        uint32_t before;
+        (void)wf_fd_try_read(record, &before);
         if (record->kind == WF_OS_FILE || is_ready_now(record, way)) {
             wf_fd_put(record);
             return 0;
@@ -136,48 +137,33 @@ static bool is_ready_now(const struct wf_fd *record, enum wf_io_way way) {
 
 /* ---- As cases of weft_select ---- */
 
-/* begin has got the descriptor, and end puts it: its users do not block otherwise, but a select may. So what is kept here is
- * not a user but the weft_fd: records stay, and the generation is looked at under the lock. */
-static bool case_is_open(const weft_case *entry, const struct wf_fd *record) {
-    uint64_t word = wf_load_relaxed(&((struct wf_fd *)record)->word);
-    return !((word ^ entry->id) >> 32) && !(word & WF_FD_CLOSED);
-}
-
+/* Nobody is a user of it while it waits, so the weft_fd is kept: records stay, and the generation is looked at under the lock. */
 static bool ready_begin(weft_case *entry, struct wf_lock **lock, struct wf_waiter ***queue) {
-    enum wf_io_way way = (enum wf_io_way)(uintptr_t)entry->object;
     struct wf_fd *record = wf_fd_get((weft_fd){entry->id});
-    int error = -EBADF;
-    if (record && record->kind == WF_OS_FILE) {
-        error = 1; /* always */
-    } else if (record) {
-        wf_lock_take(&record->lock);
-        error = watch_locked(record);
-        wf_lock_drop(&record->lock);
-    }
-    if (record)
-        wf_fd_put(record);
-    if (error) {
-        entry->status = error;
+    if (!record) {
+        entry->status = -EBADF;
         return false;
     }
     entry->value = record;
     *lock = &record->lock;
-    *queue = &record->waiting[way];
+    *queue = &record->waiting[(uintptr_t)entry->object];
+    wf_fd_put(record);
     return true;
 }
 
 /* The kernel is asked: what was told may be old, and what has not been taken is not told again. A look is a system call with
- * the lock held, which costs those who come at the same time a microsecond. */
+ * the lock held, which costs those who come at the same time a microsecond. With the lock and not closed, nobody ends it. */
 static bool ready_attempt(weft_case *entry, struct wf_waiter **wakes) {
     struct wf_fd *record = entry->value;
-    enum wf_io_way way = (enum wf_io_way)(uintptr_t)entry->object;
+    uint64_t word = wf_load_relaxed(&record->word);
     (void)wakes;
-    if (!case_is_open(entry, record)) {
+    if ((word ^ entry->id) >> 32 || (word & WF_FD_CLOSED)) {
         entry->status = -EBADF;
         return true;
     }
-    entry->status = 0;
-    return is_ready_now(record, way);
+    entry->status = record->kind == WF_OS_FILE ? 0 : watch_locked(record);
+    return entry->status || record->kind == WF_OS_FILE ||
+           is_ready_now(record, (enum wf_io_way)(uintptr_t)entry->object);
 }
 
 static void ready_finish(weft_case *entry, struct wf_waiter *node) {
@@ -225,5 +211,5 @@ bool wf_fds_are_awaited(void) {
         is_awaited = record->waiting[WF_IO_READ] || record->waiting[WF_IO_WRITE];
         wf_lock_drop(&record->lock);
     }
-    return is_awaited;
+    return is_awaited || wf_keeper_is_telling();
 }

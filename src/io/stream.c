@@ -22,8 +22,6 @@ struct transfer {
     size_t size;
     const struct iovec *parts;
     int count;
-    weft_fd source;
-    off_t *offset;
 };
 
 static ssize_t transfer(weft_fd fd, struct transfer *what, enum wf_io_way way, int64_t deadline_ns, const char *reason);
@@ -41,6 +39,7 @@ static size_t limited(size_t size) {
 static ssize_t transfer(weft_fd fd, struct transfer *what, enum wf_io_way way, int64_t deadline_ns,
                         const char *reason) {
     int error = wf_wait_enter(deadline_ns);
+    bool must_try = deadline_ns == WEFT_NOW || way != WF_IO_READ;
     while (!error) {
         struct wf_fd *record = wf_fd_get(fd);
         if (!record)
@@ -48,8 +47,8 @@ static ssize_t transfer(weft_fd fd, struct transfer *what, enum wf_io_way way, i
         if (record->kind == WF_OS_FILE)
             return transfer_blocking(record, what);
         uint32_t before;
-        bool may_try = wf_fd_try_read(record, &before) || way != WF_IO_READ;
-        ssize_t result = may_try ? what->call(record, what) : -EAGAIN;
+        bool may_try = wf_fd_try_read(record, &before) || must_try;
+        ssize_t result = what->size == 0 ? 0 : may_try ? what->call(record, what) : -EAGAIN;
         if (result != -EAGAIN) {
             if (way == WF_IO_READ && record->can_drain && result > 0 && (size_t)result < what->size)
                 wf_fd_drained(record, before);
@@ -57,20 +56,31 @@ static ssize_t transfer(weft_fd fd, struct transfer *what, enum wf_io_way way, i
             return result;
         }
         error = wf_fd_wait(record, way, before, deadline_ns, reason);
+        if (error == -ETIMEDOUT && !may_try) { /* what the poller has not told yet may be there */
+            error = 0;
+            must_try = true;
+            deadline_ns = WEFT_NOW;
+        }
     }
     return error;
 }
 
+/* Put before the region ends: there the fiber gets in line again, and may be dropped with its runtime. */
 static ssize_t transfer_blocking(struct wf_fd *record, struct transfer *what) {
     weft_blocking_begin();
     ssize_t result = what->call(record, what);
-    weft_blocking_end();
     wf_fd_put(record);
+    weft_blocking_end();
     return result;
 }
 
+/* A named pipe says that it has ended when no writer has come yet; poll knows better. */
+static ssize_t end_or_wait(const struct wf_fd *record, ssize_t result) {
+    return result == 0 && record->is_fifo && !wf_os_is_readable(record->number) ? -EAGAIN : result;
+}
+
 static ssize_t call_read(struct wf_fd *record, struct transfer *what) {
-    return wf_os_read(record->number, what->buffer, what->size);
+    return end_or_wait(record, wf_os_read(record->number, what->buffer, what->size));
 }
 
 ssize_t weft_read(weft_fd fd, void *buffer, size_t size, weft_time deadline) {
@@ -104,7 +114,7 @@ static int check_parts(const struct iovec *parts, int count, size_t *size) {
 }
 
 static ssize_t call_readv(struct wf_fd *record, struct transfer *what) {
-    return wf_os_readv(record->number, what->parts, what->count);
+    return end_or_wait(record, wf_os_readv(record->number, what->parts, what->count));
 }
 
 ssize_t weft_readv(weft_fd fd, const struct iovec *parts, int count, weft_time deadline) {
@@ -170,53 +180,41 @@ int weft_writev_all(weft_fd fd, struct iovec *parts, int count, size_t *done, we
 
 /* ---- Inside the kernel ---- */
 
-/* The source is got for each try: nobody uses it while this one is parked. */
-static ssize_t call_send_file(struct wf_fd *record, struct transfer *what) {
-    struct wf_fd *source = wf_fd_get(what->source);
-    if (!source)
-        return -EBADF;
-    ssize_t result = -EINVAL;
-    if (source->kind == WF_OS_FILE) {
-        weft_blocking_begin(); /* the disk */
-        result = wf_os_send_file(record->number, source->number, what->offset, what->size);
-        weft_blocking_end();
-    }
-    wf_fd_put(source);
-    return result;
-}
-
-ssize_t weft_send_file(weft_fd to, weft_fd file, off_t *offset, size_t size, weft_time deadline) {
-    if (!offset || *offset < 0)
-        return -EINVAL;
-    struct transfer what = {.call = call_send_file, .source = file, .offset = offset, .size = limited(size)};
-    return transfer(to, &what, WF_IO_WRITE, deadline, "send file");
-}
-
-/* Which of the two it would have to wait for is not told: the source is asked. */
-static ssize_t splice_once(weft_fd to, weft_fd from, size_t size, bool *waits_for_source) {
+/* One try, inside a blocking region because of the disk. Neither of the two is in use when it returns. */
+static ssize_t move_once(weft_fd to, weft_fd from, off_t *offset, size_t size, bool *waits_for_source) {
+    weft_blocking_begin();
     struct wf_fd *sink = wf_fd_get(to);
     struct wf_fd *source = sink ? wf_fd_get(from) : NULL;
     ssize_t result = -EBADF;
     if (source) {
-        weft_blocking_begin();
-        result = wf_os_splice(source->number, sink->number, size);
-        weft_blocking_end();
+        result = offset ? wf_os_send_file(sink->number, source->number, offset, size)
+                        : wf_os_splice(source->number, sink->number, size);
+        /* Which of the two it would have to wait for is not told: the source is asked. */
         *waits_for_source = result == -EAGAIN && source->kind != WF_OS_FILE && !wf_os_is_readable(source->number);
         wf_fd_put(source);
     }
     if (sink)
         wf_fd_put(sink);
+    weft_blocking_end();
     return result;
 }
 
-ssize_t weft_splice(weft_fd to, weft_fd from, size_t size, weft_time deadline) {
-    int error = wf_wait_enter(deadline);
+static ssize_t move(weft_fd to, weft_fd from, off_t *offset, size_t size, int64_t deadline_ns) {
+    int error = wf_wait_enter(deadline_ns);
     while (!error) {
         bool waits_for_source = false;
-        ssize_t result = splice_once(to, from, limited(size), &waits_for_source);
+        ssize_t result = move_once(to, from, offset, limited(size), &waits_for_source);
         if (result != -EAGAIN)
             return result;
-        error = waits_for_source ? weft_wait_readable(from, deadline) : weft_wait_writable(to, deadline);
+        error = waits_for_source ? weft_wait_readable(from, deadline_ns) : weft_wait_writable(to, deadline_ns);
     }
     return error;
+}
+
+ssize_t weft_send_file(weft_fd to, weft_fd file, off_t *offset, size_t size, weft_time deadline) {
+    return offset && *offset >= 0 ? move(to, file, offset, size, deadline) : -EINVAL;
+}
+
+ssize_t weft_splice(weft_fd to, weft_fd from, size_t size, weft_time deadline) {
+    return move(to, from, NULL, size, deadline);
 }

@@ -11,6 +11,7 @@
 #include "base/point.h"
 #include "io/fd.h"
 #include "os/memory.h"
+#include "os/thread.h"
 
 /* 2^24 records in all: what an index has room for. The first block is there from the start, so that a program with few
  * descriptors needs none of the others. */
@@ -18,7 +19,7 @@ enum { BLOCK_BITS = 9, BLOCK_SIZE = 1 << BLOCK_BITS, BLOCKS = 1 << 15 };
 
 /* A table for the process, since descriptors are the process's. */
 static struct wf_lock fds_lock;
-static struct wf_fd *first_free_fd;      /* under fds_lock */
+static struct wf_fd *first_free_fd;   /* under fds_lock */
 static _Atomic uint32_t record_count; /* written under fds_lock */
 static struct wf_fd first_block[BLOCK_SIZE];
 static _Atomic(struct wf_fd *) fd_blocks[BLOCKS];
@@ -50,6 +51,7 @@ int wf_fd_open(weft_fd *out, int number, enum wf_os_kind kind, unsigned flags) {
     record->kind = (uint8_t)kind;
     record->is_kept = flags & WF_FD_KEPT;
     record->was_blocking = flags & WF_FD_WAS_BLOCKING;
+    record->is_fifo = flags & WF_FD_FIFO;
     record->can_drain = kind == WF_OS_TCP;
     wf_store_relaxed(&record->news, 0);
     uint64_t word = wf_load_relaxed(&record->word) & ~(uint64_t)WF_FD_CLOSED;
@@ -163,6 +165,12 @@ static struct wf_fd *record_take(int *error) {
 
 static struct wf_fd *record_make_locked(int *error) {
     uint32_t index = wf_load_relaxed(&record_count);
+    if (index == 0) {
+        *error = wf_os_at_fork(wf_fds_after_fork);
+        if (*error)
+            return NULL;
+        wf_os_ignore_broken_pipes();
+    }
     if (index == BLOCKS * BLOCK_SIZE) {
         *error = -ENFILE;
         return NULL;

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/sendfile.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/epoll.h"
 #include "os/fault.h"
 
 /* The call, unless a test wants it to fail; and again when a signal came first. */
@@ -31,6 +33,7 @@
     } while ((result) == -EINTR)
 
 static int socket_kind(int fd);
+static int device_kind(int fd);
 
 int wf_os_fd_kind(int fd) {
     struct stat about;
@@ -40,16 +43,28 @@ int wf_os_fd_kind(int fd) {
         return result;
     if (S_ISSOCK(about.st_mode))
         return socket_kind(fd);
-    return S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode) ? WF_OS_FILE : WF_OS_PIPE;
+    if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode))
+        return WF_OS_FILE;
+    return S_ISCHR(about.st_mode) ? device_kind(fd) : WF_OS_PIPE;
+}
+
+/* A terminal can be watched, /dev/null cannot, and only trying tells. */
+static int device_kind(int fd) {
+    int set = wf_os_epoll_open();
+    if (set < 0)
+        return set;
+    int error = wf_os_epoll_add(set, fd, WF_EPOLL_READ, 0);
+    wf_os_close(set);
+    return error == -EPERM ? WF_OS_FILE : error ? error : WF_OS_PIPE;
 }
 
 static int socket_kind(int fd) {
-    int domain = 0, type = 0;
+    int domain = 0, protocol = 0;
     socklen_t size = sizeof domain;
     getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
-    size = sizeof type;
-    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
-    return (domain == AF_INET || domain == AF_INET6) && type == SOCK_STREAM ? WF_OS_TCP : WF_OS_SOCKET;
+    size = sizeof protocol;
+    getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size);
+    return (domain == AF_INET || domain == AF_INET6) && protocol == IPPROTO_TCP ? WF_OS_TCP : WF_OS_SOCKET;
 }
 
 int wf_os_fd_set_blocking(int fd, bool is_blocking) {

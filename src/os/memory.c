@@ -68,6 +68,10 @@ void *wf_os_alloc_lasting(size_t bytes) {
     return wf_fault(WF_CALL_ALLOC) ? NULL : calloc(1, bytes);
 }
 
+void wf_os_free_lasting(void *block) {
+    free(block);
+}
+
 int wf_os_map(size_t bytes, void **out) {
     if (wf_fault(WF_CALL_MMAP))
         return -ENOMEM;

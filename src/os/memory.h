@@ -17,8 +17,9 @@ void *wf_os_alloc(size_t bytes);
 /* Zeroed block aligned to a power of two of at least 8, for objects that own whole cache lines; or NULL. */
 void *wf_os_alloc_aligned(size_t alignment, size_t bytes);
 void wf_os_free(void *block);
-/* Zeroed block that stays as long as the process and is not counted; or NULL. */
+/* Zeroed block for what stays as long as the process, which is not counted; or NULL. */
 void *wf_os_alloc_lasting(size_t bytes);
+void wf_os_free_lasting(void *block);
 
 /* Reserves address space (multiple of the page size) that is readable, writable and zero, takes no memory until it is
  * touched, and is not counted against overcommit. Returns 0 or -ENOMEM. */

@@ -30,6 +30,8 @@ int wf_os_thread_start(struct wf_os_thread *thread, const char *name, void (*fn)
 /* On a thread of the program, before the first start: its signal mask is the program's own, and the processors of the machine
  * that it may use are what threads begin with. */
 void wf_os_thread_note_program(void);
+/* From now on child is called in the child of every fork. Returns 0 or -ENOMEM. */
+int wf_os_at_fork(void (*child)(void));
 /* In the child of a fork: whoever was starting a thread is gone. */
 void wf_os_thread_after_fork(void);
 /* In the child of a fork by such a thread: the program's own signal mask again. */

@@ -103,7 +103,9 @@ static void check(weft_runtime *runtime, struct wf_fiber_worker *worker) {
     if (!is_alone(fibers) || !wf_world_request(&worker->base))
         return;
     uint64_t parked = count_parked(fibers);
-    if (parked > 0 && is_silent(fibers) && is_alone(fibers) && !wf_fds_are_awaited()) {
+    /* Counted again: the keeper of descriptors does not stop with the world, and may have woken one meanwhile. */
+    if (parked > 0 && is_silent(fibers) && is_alone(fibers) && !wf_fds_are_awaited() &&
+        count_parked(fibers) == parked) {
         report(runtime, parked);
         runtime->outcome = -EDEADLK;
         wf_engine_stop(&fibers->engine);
@@ -113,7 +115,8 @@ static void check(weft_runtime *runtime, struct wf_fiber_worker *worker) {
 
 static bool is_alone(struct wf_fibers *fibers) {
     int threads = wf_os_thread_count();
-    int workers = (int)wf_load_relaxed(&fibers->engine.crew.threads) + fibers->engine.monitor.has_thread;
+    int workers =
+        (int)wf_load_relaxed(&fibers->engine.crew.threads) + fibers->engine.monitor.has_thread + wf_keeper_is_there();
     return threads >= workers && threads <= workers + FOREIGN_THREADS && wf_runtimes_is_alone(fibers);
 }
 

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "io/fd.h"
-#include "os/fault.h"
 #include "os/signal.h"
 #include "os/thread.h"
 #include "promise/promise.h"
@@ -24,7 +22,6 @@ static void after_fork(void) {
     wf_runtimes_forget_all();
     wf_locals_after_fork();
     wf_promises_after_fork();
-    wf_fds_after_fork();
     wf_os_thread_after_fork();
     wf_os_faults_after_fork();
     pthread_mutex_init(&prepare_lock, NULL);
@@ -34,9 +31,7 @@ int wf_fork_prepare(void) {
     int error = 0;
     pthread_mutex_lock(&prepare_lock);
     if (!is_prepared) {
-        error = wf_fault(WF_CALL_ATFORK);
-        if (!error)
-            error = -pthread_atfork(NULL, NULL, after_fork);
+        error = wf_os_at_fork(after_fork);
         is_prepared = error == 0;
     }
     pthread_mutex_unlock(&prepare_lock);

@@ -84,12 +84,16 @@ void wf_sentry_remove(struct wf_sentry *sentry) {
 static int slot_take_locked(struct wf_sentries *sentries, struct wf_sentry *sentry) {
     if (!sentries->first_free && sentries->count == sentries->room) {
         uint32_t room = sentries->room ? 2 * sentries->room : SENTRY_ROOM;
-        struct wf_sentry_slot *slots = wf_os_alloc(room * sizeof *slots);
+        size_t size = room * sizeof(struct wf_sentry_slot);
+        struct wf_sentry_slot *slots = sentries->lasts ? wf_os_alloc_lasting(size) : wf_os_alloc(size);
         if (!slots)
             return -ENOMEM;
         if (sentries->count)
             memcpy(slots, sentries->slots, sentries->count * sizeof *slots);
-        wf_os_free(sentries->slots);
+        if (sentries->lasts)
+            wf_os_free_lasting(sentries->slots);
+        else
+            wf_os_free(sentries->slots);
         sentries->slots = slots;
         sentries->room = room;
     }

@@ -53,6 +53,7 @@ struct wf_sentry_slot {
 struct wf_sentries {
     struct wf_lock lock;
     struct wf_os_poll *poll;      /* constant */
+    bool lasts;                   /* constant: as long as the process, and so does the memory */
     struct wf_sentry_slot *slots; /* under lock; so are the next three */
     uint32_t count;
     uint32_t room;
