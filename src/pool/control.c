@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "base/assert.h"
+#include "base/point.h"
 #include "os/clock.h"
 #include "pool/pool.h"
 
@@ -108,11 +109,11 @@ static int force_work(weft_pool *pool, struct wf_work *work, weft_work handle) {
             return error;
         wf_lock_take(&pool->lock); /* keeps the terms, and with them the alarm */
         struct wf_terms *terms = wf_work_terms_locked(pool, work, handle, &error);
-        uint64_t before = terms ? wf_load_acquire(&work->word) : 0;
-        if (terms && !(before & WF_WORK_FORCE))
+        uint64_t before = terms ? force_locked(work, handle) : 0;
+        WF_POINT("pool.before_grace");
+        /* Once it is forced, and not before: an alarm that rings for a work that is not means nothing, and rings no more. */
+        if (before && !(before & WF_WORK_FORCE))
             error = wf_clock_grace(pool, terms); /* without it the work is cut short, but not given up */
-        if (terms)
-            before = force_locked(work, handle);
         wf_lock_drop(&pool->lock);
         if (terms && before) {
             wf_pool_wake_pausers(pool);

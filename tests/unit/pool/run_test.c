@@ -85,6 +85,24 @@ TEST(a_work_that_is_given_up_ends_once_and_its_record_when_it_comes_back) {
     }
 }
 
+static void let_the_grace_pass(void) {
+    weft_time end = weft_after(20 * WEFT_MILLISECOND);
+    while (weft_now() < end)
+        sched_yield();
+}
+
+/* Whoever stops it by force is held up for longer than the grace period, between the two steps of that. */
+TEST(a_work_is_given_up_though_whoever_forces_it_is_slower_than_its_grace) {
+    stuck_begin(NULL);
+    weft_work work = submit_stuck(NULL);
+    strike_at("pool.before_grace", let_the_grace_pass);
+    give_up(work);
+    strike_over();
+    check_given_up(work);
+    atomic_store(&may_return, 1);
+    staged_end();
+}
+
 /* Its runner has ended others before it, and counted them for itself. */
 TEST(works_that_ended_before_one_that_is_given_up_do_not_keep_the_pool_busy) {
     stuck_begin(NULL);
