@@ -322,7 +322,11 @@ static inline void fill_record(struct wf_fiber *fiber, weft_fn entry, void *arg,
     fiber->value = arg;
     WF_ASSERT(!fiber->waiters); /* nobody waits for the end of a record that is free */
     fiber->parent = parent;
-    wf_store_relaxed(&fiber->place, (uintptr_t)attributes + WF_PLACE_NEW);
+    /* The monitor has this record from the fiber before, and looks for a name whatever its state is. */
+    if (attributes)
+        wf_store_release(&fiber->place, (uintptr_t)attributes + WF_PLACE_NEW); /* pairs with wf_fiber_copy_name */
+    else
+        wf_store_relaxed(&fiber->place, WF_PLACE_NEW);
     WF_MOVE_CHECK(&wf_fiber_machine, wf_load_relaxed(&fiber->task.state), WF_FIBER_NEW);
     wf_store_release(&fiber->task.state, WF_FIBER_NEW); /* pairs with weft_each_fiber, which finds it by itself */
 }

@@ -93,7 +93,7 @@ static void copy_stack(struct wf_fiber *fiber, enum wf_fiber_state state, weft_f
 }
 
 void wf_fiber_copy_name(const struct wf_fiber *fiber, char *name) {
-    uintptr_t place = wf_load_acquire(&fiber->place); /* pairs with the start of the fiber */
+    uintptr_t place = wf_load_acquire(&fiber->place); /* pairs with its spawn and its start */
     const char *found = "";
     if (!(place & WF_PLACE_NEW))
         found = ((struct wf_stack *)place)->name;
