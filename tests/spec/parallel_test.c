@@ -11,7 +11,7 @@
 static weft_pool *pool;
 
 static void pool_open(unsigned threads) {
-    weft_pool_options options = {.threads = threads};
+    weft_pool_options options = {.threads = threads, .grace = PATIENCE_NS}; /* nobody is given up for being slow */
     CHECK_EQ(weft_pool_new(&pool, &options), 0);
 }
 

@@ -27,6 +27,8 @@ static inline weft_pool *make_pool(const weft_pool_options *options) {
     weft_pool *pool;
     if (own.threads == 0)
         own.threads = wf_test_workers();
+    if (own.grace == 0)
+        own.grace = PATIENCE_NS; /* nobody is given up for being slow */
     CHECK_EQ(weft_pool_new(&pool, &own), 0);
     return pool;
 }

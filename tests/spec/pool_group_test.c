@@ -12,6 +12,7 @@ static atomic_int runs, stops, passes;
 
 static void pool_begin(weft_pool_options options) {
     options.threads = options.threads ? options.threads : wf_test_workers();
+    options.grace = PATIENCE_NS; /* nobody is given up for being slow */
     options.store_results = true;
     options.keep_results = true;
     atomic_store(&runs, 0);

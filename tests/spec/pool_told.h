@@ -83,6 +83,7 @@ static inline void told_begin(weft_pool_options options) {
     atomic_store(&runs, 0);
     atomic_store(&may_end, 0);
     options.threads = wf_test_workers();
+    options.grace = options.grace ? options.grace : PATIENCE_NS; /* nobody is given up for being slow */
     options.handler = options.handler ? options.handler : note_event;
     options.handler_arg = &told_lock;
     CHECK_EQ(weft_pool_new(&pool, &options), 0);

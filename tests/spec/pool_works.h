@@ -41,6 +41,7 @@ static inline int count_call(const weft_result *result, void *arg) {
 static inline void pool_begin_with(weft_pool_options options, bool is_forgetful) {
     options.threads = options.threads ? options.threads : wf_test_workers();
     options.store_results = true;
+    options.grace = options.grace ? options.grace : PATIENCE_NS; /* nobody is given up for being slow */
     options.keep_results = !is_forgetful;
     options.handler = count_event;
     options.callback = count_call;

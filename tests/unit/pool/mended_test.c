@@ -429,6 +429,7 @@ TEST(the_handler_of_a_beginning_may_submit_whatever_happens_when_there_is_no_roo
         mended_new(&(weft_pool_options){
             .max_queued = 1, .rejection = rules[i], .handler = submit_only, .events = 1u << WEFT_POOL_STARTED});
         staged_submit(count_run, NULL);
+        WAIT_UNTIL(atomic_load(&handler_status) != 1); /* the thread of the pool may be the one that tells */
         int status = atomic_load(&handler_status);
         CHECK(status == 0 || (rules[i] == WEFT_REJECT_ABORT && status == -EAGAIN));
         staged_end();

@@ -36,6 +36,7 @@ static inline int count_run(void *arg) {
 static inline void staged_new(const weft_pool_options *given) {
     weft_pool_options options = given ? *given : (weft_pool_options){0};
     options.threads = options.threads ? options.threads : 1;
+    options.grace = options.grace ? options.grace : PATIENCE_NS; /* nobody is given up for being slow */
     atomic_store(&runs, 0);
     CHECK_EQ(weft_pool_new(&staged, &options), 0);
 }

@@ -138,7 +138,7 @@ TEST(a_record_that_is_used_again_has_another_name_even_after_the_last_generation
     CHECK_EQ(weft_pool_poll_work(staged, first, NULL), -ESTALE);
     staged_settle();
     struct wf_work *record = wf_work_find(staged, first);
-    CHECK_EQ(wf_work_phase(wf_load_relaxed(&record->word)), WF_WORK_FREE);
+    WAIT_UNTIL(wf_work_phase(wf_load_acquire(&record->word)) == WF_WORK_FREE); /* it is taken off the queue */
     CHECK_EQ(wf_work_generation(wf_load_relaxed(&record->word)), (first.bits >> 32) + 1);
     for (uint32_t i = 0; i < WF_WORK_CHUNK; i++) /* all of them are in their last generation */
         wf_store_relaxed(&wf_work_at(staged, i)->word, (uint64_t)UINT32_MAX << 32 | WF_WORK_FREE);
