@@ -262,7 +262,8 @@ static void run_point(void *opaque) {
     CHECK_EQ(wf_os_live_blocks(), 0);
     CHECK_EQ(wf_os_mapped_bytes(), 0);
     CHECK_EQ(count_descriptors(), descriptors);
-    CHECK_EQ(weft_run(&options, point->sweep->first, NULL), 21); /* and it works again */
+    if (!IS_SANITIZED || point->nth % 4 == 1)
+        CHECK_EQ(weft_run(&options, point->sweep->first, NULL), 21); /* and it works again */
     _exit(hits ? END_HIT : END_CLEAN);
 }
 

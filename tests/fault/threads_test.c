@@ -125,7 +125,8 @@ static void run_point(void *opaque) {
     CHECK_EQ(wf_os_live_blocks(), 0);
     CHECK_EQ(wf_os_mapped_bytes(), 0);
     is_every = false;
-    CHECK_EQ(weft_run(&options, block_and_compute, NULL), 21); /* and it works again */
+    if (!IS_SANITIZED || point->nth % 4 == 1)
+        CHECK_EQ(weft_run(&options, block_and_compute, NULL), 21); /* and it works again */
     _exit(hits ? END_HIT : END_CLEAN);
 }
 

@@ -143,7 +143,7 @@ static void *next_link(void *arg) {
 
 static void run_chain(void) {
     /* To the race detector every fiber is a thread that is made and ended by system calls. */
-    atomic_store(&links_left, IS_THREAD_SANITIZED ? 2000 : scaled(1000000, 1000));
+    atomic_store(&links_left, IS_THREAD_SANITIZED ? 1000 : scaled(IS_SANITIZED ? 200000 : 1000000, 1000));
     CHECK_EQ(weft_go(next_link, NULL), 0);
     WAIT_UNTIL(atomic_load(&links_left) <= 0);
 }
@@ -421,7 +421,7 @@ static void *wait_for_gate(void *arg) {
 }
 
 static void measure_parked(void) {
-    long count = scaled(100000, 1000);
+    long count = IS_SANITIZED ? 1000 : scaled(100000, 1000); /* their size counts only where it is the real one */
     atomic_store(&gate_is_open, 0);
     atomic_store(&begun, 0);
     SPAWN(&gate, keep_gate, NULL);

@@ -153,7 +153,7 @@ static void grow_everywhere(void) {
 }
 
 TEST(every_fiber_of_a_random_tree_runs_exactly_once) {
-    node_count = scaled(NODES_MAX, 1);
+    node_count = scaled(IS_SANITIZED ? NODES_MAX / 2 : NODES_MAX, 1);
     live_max = IS_SANITIZED ? 300 : 5000;
     run_fibers(grow_everywhere);
     for (long i = 0; i < node_count; i++)

@@ -266,7 +266,7 @@ static void *fetch_until_gone(void *arg) {
 TEST(a_result_that_is_removed_while_it_is_fetched_is_whole_or_gone) {
     uint64_t random = wf_test_seed();
     staged_new(&(weft_pool_options){.threads = 2});
-    for (long round = scaled(300, 30); round > 0; round--) {
+    for (long round = scaled(100, 15); round > 0; round--) {
         pthread_t threads[2];
         weft_work_options options = {.store_result = true};
         CHECK_EQ(weft_pool_submit_with(staged, &stored, &options, set_stored_value, &stored_value), 0);

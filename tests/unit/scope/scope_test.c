@@ -204,7 +204,7 @@ static void *impatient_main(void *opaque) {
 static void impatient_body(void) {
     enum { STARTERS = 24 };
     long refused = 0;
-    for (long round = 0; round < scaled(200, 10); round++) {
+    for (long round = 0; round < scaled(200, 4); round++) {
         struct crowd crowd = {0};
         weft_scope_options options = {.max_children = 2};
         weft_fiber starters[STARTERS];
