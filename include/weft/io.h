@@ -82,7 +82,8 @@ static inline int weft_write_all(weft_fd fd, const void *bytes, size_t size, wef
  * -ETIMEDOUT, -ECANCELED, -EBADF, -ENOMEM. Files of a disk are always ready. */
 WEFT_API int weft_wait_readable(weft_fd fd, weft_time deadline);
 WEFT_API int weft_wait_writable(weft_fd fd, weft_time deadline);
-/* The same as cases of weft_select; the status is 0, -EBADF, or why it cannot be watched. */
+/* The same as cases of weft_select; the status is 0, -EBADF, or why it cannot be watched. They may come too early, when the
+ * other side has shut half of it, or the runtime that watched it has ended: what is tried then would wait. */
 WEFT_API weft_case weft_on_readable(weft_fd fd);
 WEFT_API weft_case weft_on_writable(weft_fd fd);
 

@@ -84,6 +84,9 @@ static inline void wf_fd_drained(struct wf_fd *record, uint32_t before) {
 /* Waits for news since before was read. The caller has got the descriptor; it is put here, whatever comes. 0: try again. */
 int wf_fd_wait(struct wf_fd *record, enum wf_io_way way, uint32_t before, int64_t deadline_ns, const char *reason);
 
+/* Waits until a read is worth trying, without a system call: at once, unless the last one is known to have left nothing. */
+int wf_fd_rest(weft_fd fd, int64_t deadline_ns);
+
 /* Whoever waits by weft_select: see wf_case_kind. */
 weft_case wf_fd_case(weft_fd fd, enum wf_io_way way);
 

@@ -4,7 +4,8 @@
  *
  * Fibers have the poller of their engine. A plain thread may wait when no engine runs at all, so the process has one thread for
  * that, with an epoll set of its own. It is started by the first one who needs it and stays: asleep in the kernel, without
- * a time limit, when nothing comes. The sentries that it tells are like those of an engine (sched/sentry.h).
+ * a time limit, when nothing comes. Children and signals (io/process.c, io/signal.c) are watched here too, whoever waits for
+ * them. The sentries that it tells are like those of an engine (sched/sentry.h).
  */
 #include <errno.h>
 
@@ -22,14 +23,6 @@ static struct {
 } keeper;
 
 static int keeper_start_locked(void);
-bool wf_keeper_is_there(void) {
-    return wf_load_relaxed(&keeper.is_running);
-}
-
-bool wf_keeper_is_telling(void) {
-    return wf_load_acquire(&keeper.is_telling);
-}
-
 static void keeper_main(void *arg);
 
 struct wf_sentries *wf_keeper(int *error) {
@@ -39,13 +32,20 @@ struct wf_sentries *wf_keeper(int *error) {
     return *error ? NULL : &keeper.sentries;
 }
 
+bool wf_keeper_is_there(void) {
+    return wf_load_relaxed(&keeper.is_running);
+}
+
+bool wf_keeper_is_telling(void) {
+    return wf_load_acquire(&keeper.is_telling);
+}
+
 static int keeper_start_locked(void) {
     int error = wf_os_poll_open(&keeper.poll);
     if (error)
         return error;
     wf_sentries_init(&keeper.sentries, &keeper.poll);
     keeper.sentries.lasts = true;
-    wf_os_thread_note_program();
     error = wf_os_thread_start(&keeper.thread, "weft-keeper", keeper_main, NULL);
     if (error) {
         wf_os_poll_close(&keeper.poll);

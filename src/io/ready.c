@@ -51,6 +51,20 @@ int wf_fd_wait(struct wf_fd *record, enum wf_io_way way, uint32_t before, int64_
     return status == TRY_AGAIN ? 0 : status;
 }
 
+int wf_fd_rest(weft_fd fd, int64_t deadline_ns) {
+    int error = wf_wait_enter(deadline_ns);
+    if (error)
+        return error;
+    struct wf_fd *record = wf_fd_get(fd);
+    uint32_t before;
+    if (!record)
+        return -EBADF;
+    if (!wf_fd_try_read(record, &before))
+        return wf_fd_wait(record, WF_IO_READ, before, deadline_ns, "rest");
+    wf_fd_put(record);
+    return 0;
+}
+
 /* By a user: its sentry stands somewhere. */
 static int watch_locked(struct wf_fd *record) {
     if (WF_LIKELY(record->is_watched))

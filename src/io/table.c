@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/point.h"
+#include "io/dns.h"
 #include "io/fd.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -197,7 +198,9 @@ static void record_give(struct wf_fd *record) {
     wf_lock_drop(&fds_lock);
 }
 
+/* Names are asked for over descriptors, so who has asked has come by here. */
 void wf_fds_after_fork(void) {
+    wf_dns_after_fork();
     wf_lock_init(&fds_lock);
     wf_keeper_after_fork();
     wf_fds_unlock_after_fork();

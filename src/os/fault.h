@@ -40,6 +40,15 @@
     X(LIBRARY_FIND, "library_find") \
     X(CLOSURE, "closure") \
     X(WRITE, "write") \
+    X(OPEN, "open") \
+    X(PREAD, "pread") \
+    X(PWRITE, "pwrite") \
+    X(SYNC, "sync") \
+    X(TRUNCATE, "truncate") \
+    X(NAME, "name") \
+    X(COPY, "copy") \
+    X(FOLDER, "folder") \
+    X(INOTIFY, "inotify") \
     X(FSTAT, "fstat") \
     X(FCNTL, "fcntl") \
     X(READ, "read") \
@@ -55,7 +64,10 @@
     X(RECEIVE, "receive") \
     X(PIPE, "pipe") \
     X(POLL, "poll") \
-    X(CLOSE, "close")
+    X(CLOSE, "close") \
+    X(CHILD, "child") \
+    X(CHILD_WAIT, "child_wait") \
+    X(CHILD_SIGNAL, "child_signal")
 
 enum wf_system_call {
 #define WF_SYSTEM_CALL_ENUM(name, text) WF_CALL_##name,

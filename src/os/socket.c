@@ -57,8 +57,7 @@ int wf_os_socket_set(int fd, enum wf_os_option option, int value) {
         [WF_OS_SEND_BUFFER] = {SOL_SOCKET, SO_SNDBUF},      [WF_OS_RECEIVE_BUFFER] = {SOL_SOCKET, SO_RCVBUF},
     };
     int result;
-    SOCKET_CALL(result, SOCKET_OPTION,
-                setsockopt(fd, names[option].level, names[option].name, &value, sizeof value));
+    SOCKET_CALL(result, SOCKET_OPTION, setsockopt(fd, names[option].level, names[option].name, &value, sizeof value));
     return result;
 }
 
@@ -146,7 +145,9 @@ static const char *path_of(const weft_address *address) {
  * refuses too, and is none of our business. */
 bool wf_os_socket_path_is_stale(const weft_address *address, int type) {
     struct stat about;
-    if (lstat(path_of(address), &about) != 0 || !S_ISSOCK(about.st_mode))
+    int error;
+    SOCKET_CALL(error, FSTAT, lstat(path_of(address), &about));
+    if (error || !S_ISSOCK(about.st_mode))
         return false;
     int probe = wf_os_socket(AF_UNIX, type);
     if (probe < 0)
@@ -157,7 +158,9 @@ bool wf_os_socket_path_is_stale(const weft_address *address, int type) {
 }
 
 int wf_os_socket_path_set_mode(const weft_address *address, unsigned mode) {
-    return chmod(path_of(address), mode) == 0 ? 0 : -errno;
+    int result;
+    SOCKET_CALL(result, SOCKET_OPTION, chmod(path_of(address), mode));
+    return result;
 }
 
 void wf_os_socket_path_remove(const weft_address *address) {

@@ -103,12 +103,12 @@ static void set_plain_policy(pthread_attr_t *attributes) {
     pthread_mutex_unlock(&program_mask_lock);
 }
 
-/* There is only one thread in the child, so nobody writes; the lock may be held by one that is gone. */
 int wf_os_at_fork(void (*child)(void)) {
     int fault = wf_fault(WF_CALL_ATFORK);
     return fault ? fault : -pthread_atfork(NULL, NULL, child);
 }
 
+/* There is only one thread in the child, so nobody writes; the lock may be held by one that is gone. */
 void wf_os_thread_after_fork(void) {
     pthread_mutex_init(&program_mask_lock, NULL);
 }
