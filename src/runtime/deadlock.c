@@ -24,6 +24,8 @@
 
 #include "base/assert.h"
 #include "io/fd.h"
+#include "io/process.h"
+#include "io/signal.h"
 #include "os/clock.h"
 #include "os/report.h"
 #include "os/thread.h"
@@ -45,6 +47,7 @@ enum { FOREIGN_THREADS = 0 };
 
 static bool is_silent(struct wf_fibers *fibers);
 static uint64_t count_switches(struct wf_fibers *fibers);
+static bool is_outside_awaited(void);
 static bool is_alone(struct wf_fibers *fibers);
 static uint64_t count_parked(struct wf_fibers *fibers);
 static void check(weft_runtime *runtime, struct wf_fiber_worker *worker);
@@ -104,13 +107,18 @@ static void check(weft_runtime *runtime, struct wf_fiber_worker *worker) {
         return;
     uint64_t parked = count_parked(fibers);
     /* Counted again: the keeper of descriptors does not stop with the world, and may have woken one meanwhile. */
-    if (parked > 0 && is_silent(fibers) && is_alone(fibers) && !wf_fds_are_awaited() &&
+    if (parked > 0 && is_silent(fibers) && is_alone(fibers) && !is_outside_awaited() &&
         count_parked(fibers) == parked) {
         report(runtime, parked);
         runtime->outcome = -EDEADLK;
         wf_engine_stop(&fibers->engine);
     }
     wf_world_release(&worker->base);
+}
+
+/* Something outside of the process may come that somebody waits for. */
+static bool is_outside_awaited(void) {
+    return wf_processes_are_awaited() || wf_signals_are_awaited() || wf_fds_are_awaited();
 }
 
 static bool is_alone(struct wf_fibers *fibers) {
