@@ -125,6 +125,9 @@ static inline void wf_leaver_remove(struct wf_stack *stack, struct wf_leaver *le
     *at = leaver->next;
 }
 
+/* The calling fiber is about to wait for long: memory of its stack below where it is now goes back to the system. */
+void wf_stack_trim_self(struct wf_stack *stack);
+
 struct wf_stack_cache {
     struct wf_stack *hot;
     uint32_t count;

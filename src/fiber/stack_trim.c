@@ -127,6 +127,14 @@ void wf_stack_make_shallow(struct wf_stacks *stacks, struct wf_stack *stack) {
     stack->is_shallow = wf_os_discard(stack->low, (size_t)(top_page(stacks, stack) - stack->low)) == 0;
 }
 
+/* The page where it is stays, and the one below it, which what comes next will use. */
+WF_NOINLINE void wf_stack_trim_self(struct wf_stack *stack) {
+    size_t page = wf_os_page_size();
+    char *here = (char *)((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)(page - 1)) - page;
+    if (here > (char *)stack->low && !stack->has_canary)
+        (void)wf_os_discard(stack->low, (size_t)(here - (char *)stack->low));
+}
+
 size_t wf_stack_depth(struct wf_stack *stack) {
     size_t bytes = (size_t)(stack->slot + stack->slot_size - stack->low);
     return bytes - wf_os_first_resident(stack->low, bytes);

@@ -58,6 +58,10 @@ int64_t wf_os_wall_now(void) {
     return read_clock(CLOCK_REALTIME);
 }
 
+int64_t wf_os_wall_second(void) {
+    return read_clock(CLOCK_REALTIME_COARSE) / 1000000000;
+}
+
 void wf_os_sleep_until(int64_t deadline_ns) {
     int64_t lag = wf_os_clock_lag();
     int64_t real_ns = wf_os_clock_to_real(deadline_ns, lag);

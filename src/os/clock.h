@@ -27,6 +27,8 @@ int64_t wf_os_now_coarse(void);
 
 /* Nanoseconds since 1970, as the system believes: not for deadlines. Never virtual. */
 int64_t wf_os_wall_now(void);
+/* The same in whole seconds, to a few milliseconds, for a fifth of the price. */
+int64_t wf_os_wall_second(void);
 
 /* Blocks the calling thread until the moment has come. Only for threads that run no fibers. */
 void wf_os_sleep_until(int64_t deadline_ns);

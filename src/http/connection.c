@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http/connection.c - a connection from its first byte to its last, on a fiber of its own.
+ *
+ * Between requests it waits without a work. If that takes long, it gives back what its stack has touched besides the top page,
+ * and goes on waiting.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/point.h"
+#include "http/http.h"
+#include "io/fd.h"
+#include "os/clock.h"
+#include "os/memory.h"
+#include "weft/panic.h"
+
+/* A stack is cut back after a second: a client that is about to ask again does so earlier. 64 spare works are kept. */
+enum { TRIM_NS = 1000000000, SPARE_WORKS = 64 };
+#define LINGER_NS (2 * WEFT_SECOND)
+#define LINGER_BYTES ((size_t)1 << 20)
+
+static void connection_left(struct wf_leaver *leaver);
+static void linger(struct wf_http_conn *conn);
+static bool await_request(struct wf_http_conn *conn);
+static int rest(struct wf_http_conn *conn);
+static bool serve_one(struct wf_http_conn *conn);
+static int read_head(weft_http *http);
+static void answer(weft_http *http);
+static void call_answerer(void *opaque);
+static void tell_entry(void *opaque);
+static int status_of(int error);
+
+int wf_http_connection(void *opaque) {
+    struct wf_http_conn *conn = opaque;
+    struct wf_stack *stack = wf_fiber_stack(wf_fiber_self());
+    conn->leaver = (struct wf_leaver){.leave = connection_left, .drop = connection_left};
+    wf_leaver_push(stack, &conn->leaver);
+    while (await_request(conn) && serve_one(conn))
+        continue;
+    if (conn->work && wf_http_out_flush(conn) == 0 && conn->lingers)
+        linger(conn);
+    wf_leaver_remove(stack, &conn->leaver);
+    wf_http_connection_end(conn);
+    return 0;
+}
+
+/* What the client still sends is thrown away for a moment: closing with something unread would take the answer from it. */
+static void linger(struct wf_http_conn *conn) {
+    int64_t deadline = weft_after(LINGER_NS);
+    size_t left = LINGER_BYTES;
+    ssize_t count = weft_shutdown(conn->fd, WEFT_SHUT_WRITE) == 0;
+    while (count > 0 && left > 0) {
+        count = weft_read(conn->fd, conn->work->in, WF_HTTP_PIECE, deadline);
+        left -= count > 0 && (size_t)count < left ? (size_t)count : left;
+    }
+}
+
+/* The fiber has ended in the middle of it, or was dropped with its runtime. */
+static void connection_left(struct wf_leaver *leaver) {
+    wf_http_connection_end(WF_CONTAINER(leaver, struct wf_http_conn, leaver));
+}
+
+void wf_http_connection_end(struct wf_http_conn *conn) {
+    weft_http_server *server = conn->server;
+    if (conn->work)
+        wf_http_work_give(server, conn->work);
+    wf_lock_take(&server->lock);
+    wf_list_remove(&conn->node);
+    wf_lock_drop(&server->lock);
+    (void)weft_close(conn->fd);
+    wf_http_stat(server, WF_STAT_IN, conn->bytes_in);
+    wf_http_stat(server, WF_STAT_OUT, conn->bytes_out);
+    wf_http_stat(server, WF_STAT_CONNECTIONS, (uint64_t)-1);
+    wf_os_free(conn);
+    weft_semaphore_release(&server->room, 1);
+}
+
+/* True: a byte of the next request is there, and a work. */
+static bool await_request(struct wf_http_conn *conn) {
+    weft_http_server *server = conn->server;
+    uint32_t idle = WF_HTTP_IDLE;
+    if (conn->work && conn->work->parser.end > 0)
+        return !wf_load_relaxed(&server->is_stopping);
+    if (conn->work) {
+        if (wf_http_out_flush(conn) != 0)
+            return false;
+        wf_http_work_give(server, conn->work);
+        conn->work = NULL;
+    }
+    wf_store_seq_cst(&conn->state, WF_HTTP_IDLE); /* pairs with the stop: it finds us idle, or we find it */
+    bool has_come = !wf_load_seq_cst(&server->is_stopping) && rest(conn) == 0;
+    if (!wf_cas_relaxed(&conn->state, &idle, WF_HTTP_BUSY) || !has_come)
+        return false;
+    conn->work = wf_http_work_take(server);
+    if (!conn->work)
+        return false;
+    wf_http_parser_init(&conn->work->parser, false, conn->work->in,
+                        (uint32_t)(server->options.max_head + WF_HTTP_PIECE));
+    conn->work->parser.trailers = conn->work->trailers;
+    conn->work->out_size = 0;
+    return true;
+}
+
+static int rest(struct wf_http_conn *conn) {
+    int64_t now = wf_os_now();
+    int64_t limit = wf_time_add(now, conn->server->options.idle_timeout);
+    int64_t short_limit = wf_time_add(now, TRIM_NS);
+    int status = wf_fd_rest(conn->fd, short_limit < limit ? short_limit : limit);
+    if (status == -ETIMEDOUT && short_limit < limit) {
+        wf_stack_trim_self(wf_fiber_stack(wf_fiber_self()));
+        status = wf_fd_rest(conn->fd, limit);
+    }
+    return status;
+}
+
+/* False: the connection ends. */
+static bool serve_one(struct wf_http_conn *conn) {
+    weft_http http = {.conn = conn,
+                      .server = conn->server,
+                      .work = conn->work,
+                      .max_body = conn->server->options.max_body,
+                      .status = 200};
+    conn->work->set_size = conn->work->text_size = 0;
+    http.begun_ns = wf_os_now();
+    int error = read_head(&http);
+    if (error == -ENODATA) /* the end, and no request had begun */
+        return false;
+    int status = error ? status_of(error) : wf_http_request_check(&http);
+    wf_http_stat(conn->server, status ? WF_STAT_REFUSED : WF_STAT_REQUESTS, 1);
+    if (status) {
+        conn->lingers = true;
+        wf_http_refuse(&http, status);
+    } else {
+        conn->requests++;
+        answer(&http);
+        wf_http_response_end(&http);
+    }
+    if (conn->server->options.on_entry)
+        (void)weft_try(tell_entry, &http, NULL, 0);
+    if (conn->error)
+        return false;
+    if (http.closes || !wf_http_body_skip(&http)) {
+        conn->lingers |= conn->work->parser.step == WF_HTTP_BODY;
+        return false;
+    }
+    wf_http_parser_next(&conn->work->parser);
+    return true;
+}
+
+/* However it arrived: a target that goes beyond the limit, or everything together. */
+static int too_long(const struct wf_http_parser *parser, size_t max_head) {
+    return parser->target + parser->target_size >= max_head ? -ENAMETOOLONG : -EMSGSIZE;
+}
+
+/* 0; -ENODATA; or why there is no whole head: -ETIMEDOUT, -EMSGSIZE and others. */
+static int read_head(weft_http *http) {
+    struct wf_http_conn *conn = http->conn;
+    struct wf_http_parser *parser = &conn->work->parser;
+    size_t max_head = http->server->options.max_head;
+    int64_t deadline = 0;
+    for (;;) {
+        int verdict = parser->end > parser->start ? wf_http_parse_head(parser) : 0;
+        if (verdict != 0)
+            return verdict < 0 ? verdict : parser->head_size > max_head ? too_long(parser, max_head) : 0;
+        if (parser->end >= max_head)
+            return too_long(parser, max_head);
+        if (deadline == 0)
+            deadline = wf_time_add(http->begun_ns, http->server->options.head_timeout);
+        bool is_first = parser->end == 0;
+        int status = wf_http_fill(conn, deadline);
+        if (status <= 0)
+            return is_first || (status < 0 && status != -ETIMEDOUT) ? -ENODATA : status == 0 ? -ECONNRESET : status;
+    }
+}
+
+int wf_http_fill(struct wf_http_conn *conn, int64_t deadline_ns) {
+    struct wf_http_parser *parser = &conn->work->parser;
+    if (conn->work->out_size > 0 && wf_http_out_flush(conn) != 0)
+        return conn->error;
+    ssize_t count = weft_read(conn->fd, parser->buffer + parser->end, parser->room - parser->end, deadline_ns);
+    if (count > 0) {
+        parser->end += (uint32_t)count;
+        conn->bytes_in += (uint64_t)count;
+    } else if (count < 0 && count != -ETIMEDOUT) { /* one who is too slow is told so */
+        conn->error = (int)count;
+    }
+    return (int)count;
+}
+
+struct calling {
+    weft_http *http;
+    struct wf_http_found found;
+};
+
+static void answer(weft_http *http) {
+    struct calling calling = {.http = http};
+    char allowed[256];
+    if (strcmp(http->path, "*") == 0) { /* OPTIONS: whether anybody is here */
+        weft_http_reply(http, 204, NULL, NULL, 0);
+        return;
+    }
+    int status = wf_http_routes_find(http->server->routes, http, &calling.found, allowed, sizeof allowed);
+    if (status) {
+        if (status == 405)
+            weft_http_set(http, "Allow", allowed);
+        weft_http_fail(http, status);
+        return;
+    }
+    if (weft_try(call_answerer, &calling, NULL, 0) != 0) {
+        http->closes = true;
+        http->is_broken = http->mode != WF_HTTP_UNSENT;
+        if (!http->is_broken) {
+            http->work->set_size = 0;
+            http->has_length = false;
+            weft_http_fail(http, 500);
+        }
+    }
+}
+
+static void call_answerer(void *opaque) {
+    struct calling *calling = opaque;
+    calling->found.handler(calling->http, calling->found.arg);
+}
+
+static void tell_entry(void *opaque) {
+    weft_http *http = opaque;
+    char peer[WEFT_ADDRESS_TEXT] = "";
+    const struct wf_http_parser *parser = &http->work->parser;
+    bool has_head = parser->head_size > 0;
+    (void)weft_address_format(&http->conn->peer, peer, sizeof peer);
+    weft_http_entry entry = {
+        .peer = peer,
+        .method = has_head ? parser->method : "-",
+        .target = has_head ? wf_http_text(parser, parser->target) : "-",
+        .status = http->mode == WF_HTTP_UNSENT ? 0 : http->status,
+        .body_bytes = http->sent,
+        .took_ns = wf_os_now() - http->begun_ns,
+    };
+    http->server->options.on_entry(&entry, http->server->options.arg);
+}
+
+static int status_of(int error) {
+    switch (error) {
+    case -ETIMEDOUT:
+        return 408;
+    case -EMSGSIZE:
+    case -E2BIG:
+        return 431;
+    case -ENAMETOOLONG:
+        return 414;
+    case -EPROTONOSUPPORT:
+        return 505;
+    default:
+        return 400;
+    }
+}
+
+struct wf_http_work *wf_http_work_take(weft_http_server *server) {
+    wf_lock_take(&server->lock);
+    struct wf_http_work *work = server->spare;
+    if (work) {
+        server->spare = work->next;
+        server->spare_count--;
+    }
+    wf_lock_drop(&server->lock);
+    return work ? work : wf_os_alloc(server->work_size);
+}
+
+void wf_http_work_give(weft_http_server *server, struct wf_http_work *work) {
+    wf_lock_take(&server->lock);
+    bool is_kept = server->spare_count < SPARE_WORKS;
+    if (is_kept) {
+        work->next = server->spare;
+        server->spare = work;
+        server->spare_count++;
+    }
+    wf_lock_drop(&server->lock);
+    if (!is_kept)
+        wf_os_free(work);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http/file.c - files as responses: conditions, a range, and the bytes by the kernel's own hand.
+ *
+ * Small files go through the buffer together with the head, in one system call; larger ones by sendfile behind it. A file that
+ * gets shorter meanwhile cannot be what the head has promised: then the connection ends.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/http.h"
+#include "io/fd.h"
+#include "os/beneath.h"
+#include "os/clock.h"
+#include "weft/file.h"
+#include "weft/thread.h"
+
+enum { ETAG_SIZE = 48, PIECE_MOST = 1 << 20 };
+
+struct file_answer {
+    weft_fd fd;
+    weft_file_info info;
+    const char *type;
+    uint32_t max_age;
+    char etag[ETAG_SIZE];
+    char modified[WF_HTTP_DATE + 1];
+    uint64_t from;
+    uint64_t size;
+};
+
+static int answer_open(weft_http *http, struct file_answer *answer);
+static int condition_of(const weft_http *http, const struct file_answer *answer);
+static bool etag_matches(const char *list, const char *etag);
+static int range_of(const weft_http *http, struct file_answer *answer);
+static int range_parse(const char *text, uint64_t whole, uint64_t *from, uint64_t *size);
+static int set_headers(weft_http *http, const struct file_answer *answer, int status);
+static int send_bytes(weft_http *http, const struct file_answer *answer);
+static int answer_error(weft_http *http, int error);
+static int list_folder(weft_http *http, const char *path);
+
+static struct {
+    const char *ending;
+    const char *type;
+} const types[] = {
+    {"html", "text/html; charset=utf-8"},
+    {"htm", "text/html; charset=utf-8"},
+    {"css", "text/css; charset=utf-8"},
+    {"js", "text/javascript; charset=utf-8"},
+    {"mjs", "text/javascript; charset=utf-8"},
+    {"json", "application/json"},
+    {"map", "application/json"},
+    {"txt", "text/plain; charset=utf-8"},
+    {"md", "text/markdown; charset=utf-8"},
+    {"csv", "text/csv; charset=utf-8"},
+    {"xml", "application/xml"},
+    {"svg", "image/svg+xml"},
+    {"png", "image/png"},
+    {"jpg", "image/jpeg"},
+    {"jpeg", "image/jpeg"},
+    {"gif", "image/gif"},
+    {"webp", "image/webp"},
+    {"avif", "image/avif"},
+    {"ico", "image/x-icon"},
+    {"woff", "font/woff"},
+    {"woff2", "font/woff2"},
+    {"ttf", "font/ttf"},
+    {"pdf", "application/pdf"},
+    {"wasm", "application/wasm"},
+    {"zip", "application/zip"},
+    {"gz", "application/gzip"},
+    {"mp3", "audio/mpeg"},
+    {"ogg", "audio/ogg"},
+    {"wav", "audio/wav"},
+    {"mp4", "video/mp4"},
+    {"webm", "video/webm"},
+};
+
+static const char *type_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)
+        if (strcasecmp(dot + 1, types[i].ending) == 0)
+            return types[i].type;
+    return "application/octet-stream";
+}
+
+int weft_http_file(weft_http *http, const char *path, const char *type) {
+    if (!path)
+        return -EINVAL;
+    if (http->mode != WF_HTTP_UNSENT)
+        return -EALREADY;
+    struct file_answer answer = {.type = type ? type : type_of(path)};
+    int error = weft_file_open(&answer.fd, path, WEFT_OPEN_READ, 0);
+    if (!error)
+        error = weft_file_stat_fd(answer.fd, &answer.info);
+    else
+        return answer_error(http, error);
+    if (!error && answer.info.kind != WEFT_FILE_PLAIN)
+        error = -ENOENT;
+    error = error ? answer_error(http, error) : answer_open(http, &answer);
+    weft_close(answer.fd);
+    return error;
+}
+
+static int answer_error(weft_http *http, int error) {
+    switch (error) {
+    case -EACCES:
+    case -EPERM:
+    case -EXDEV: /* it leads out of the folder */
+    case -ELOOP:
+        return weft_http_fail(http, 403);
+    case -ECANCELED:
+        return error;
+    case -EMFILE:
+    case -ENFILE:
+    case -ENOMEM:
+        return weft_http_fail(http, 503);
+    default:
+        return weft_http_fail(http, 404);
+    }
+}
+
+static int answer_open(weft_http *http, struct file_answer *answer) {
+    snprintf(answer->etag, sizeof answer->etag, "\"%" PRIx64 "-%" PRIx64 "\"", (uint64_t)answer->info.modified_ns,
+             answer->info.size);
+    wf_http_date_format(answer->info.modified_ns / WEFT_SECOND, answer->modified);
+    answer->from = 0;
+    answer->size = answer->info.size;
+    int status = condition_of(http, answer);
+    if (status == 200)
+        status = range_of(http, answer);
+    int error = set_headers(http, answer, status);
+    if (error)
+        return error;
+    if (status != 200 && status != 206)
+        return status == 304 ? weft_http_reply(http, 304, NULL, NULL, 0) : weft_http_fail(http, status);
+    error = weft_http_status(http, status);
+    return error ? error : send_bytes(http, answer);
+}
+
+/* 200: it is to be sent; 304, 412. In the order of RFC 9110 13.2.2. */
+static int condition_of(const weft_http *http, const struct file_answer *answer) {
+    int64_t modified = answer->info.modified_ns / WEFT_SECOND;
+    const char *match = weft_http_header(http, "If-Match");
+    const char *unmodified = weft_http_header(http, "If-Unmodified-Since");
+    const char *none_match = weft_http_header(http, "If-None-Match");
+    const char *since = weft_http_header(http, "If-Modified-Since");
+    if (match && !etag_matches(match, answer->etag))
+        return 412;
+    if (!match && unmodified && wf_http_date_parse(unmodified) >= 0 && modified > wf_http_date_parse(unmodified))
+        return 412;
+    if (none_match)
+        return etag_matches(none_match, answer->etag) ? 304 : 200;
+    if (since && wf_http_date_parse(since) >= 0 && modified <= wf_http_date_parse(since))
+        return 304;
+    return 200;
+}
+
+static bool etag_matches(const char *list, const char *etag) {
+    if (strcmp(list, "*") == 0)
+        return true;
+    size_t size = strlen(etag);
+    for (const char *at = list; (at = strstr(at, etag)); at += size)
+        if ((at == list || strchr(" ,/", at[-1])) && (at[size] == 0 || strchr(" ,", at[size])))
+            return true;
+    return false;
+}
+
+/* 200: the whole; 206: from and size say which part; 416. */
+static int range_of(const weft_http *http, struct file_answer *answer) {
+    const char *range = weft_http_header(http, "Range");
+    const char *if_range = weft_http_header(http, "If-Range");
+    if (!range || strcmp(weft_http_method(http), "GET") != 0)
+        return 200;
+    if (if_range && strcmp(if_range, answer->etag) != 0 && strcmp(if_range, answer->modified) != 0)
+        return 200;
+    return range_parse(range, answer->info.size, &answer->from, &answer->size);
+}
+
+/* What is not understood, and more than one range, is as if it were not there. */
+static int range_parse(const char *text, uint64_t whole, uint64_t *from, uint64_t *size) {
+    if (strncasecmp(text, "bytes=", 6) != 0)
+        return 200;
+    text += 6;
+    const char *dash = strchr(text, '-');
+    if (!dash || text[strspn(text, "0123456789-")] || strlen(text) > 38 || strchr(dash + 1, '-'))
+        return 200;
+    bool has_first = dash > text, has_last = dash[1];
+    uint64_t first = has_first ? strtoull(text, NULL, 10) : 0;
+    uint64_t last = has_last ? strtoull(dash + 1, NULL, 10) : whole - 1;
+    if (!has_first && !has_last)
+        return 200;
+    if (!has_first) { /* so many from the end */
+        first = last < whole ? whole - last : 0;
+        if (last == 0)
+            return 416;
+        last = whole - 1;
+    }
+    if (has_first && has_last && last < first)
+        return 200;
+    if (first >= whole)
+        return 416;
+    *from = first;
+    *size = (last < whole ? last : whole - 1) - first + 1;
+    return 206;
+}
+
+static int set_headers(weft_http *http, const struct file_answer *answer, int status) {
+    char text[96];
+    int error = weft_http_set(http, "ETag", answer->etag);
+    if (!error)
+        error = weft_http_set(http, "Last-Modified", answer->modified);
+    if (!error)
+        error = weft_http_set(http, "Accept-Ranges", "bytes");
+    if (!error && answer->max_age) {
+        snprintf(text, sizeof text, "max-age=%" PRIu32, answer->max_age);
+        error = weft_http_set(http, "Cache-Control", text);
+    }
+    if (!error && (status == 200 || status == 206))
+        error = weft_http_set(http, "Content-Type", answer->type);
+    if (!error && status == 206) {
+        snprintf(text, sizeof text, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, answer->from,
+                 answer->from + answer->size - 1, answer->info.size);
+        error = weft_http_set(http, "Content-Range", text);
+    }
+    if (!error && status == 416) {
+        snprintf(text, sizeof text, "bytes */%" PRIu64, answer->info.size);
+        error = weft_http_set(http, "Content-Range", text);
+    }
+    return error;
+}
+
+static int send_bytes(weft_http *http, const struct file_answer *answer) {
+    int error = wf_http_begin_whole(http, answer->size);
+    if (error || http->mode == WF_HTTP_BARE)
+        return error;
+    struct wf_http_work *work = http->work;
+    struct wf_http_conn *conn = http->conn;
+    http->sent += answer->size;
+    if (answer->size <= WF_HTTP_OUT - work->out_size) {
+        ssize_t count =
+            weft_pread_full(answer->fd, work->out + work->out_size, answer->size, (off_t)answer->from, NULL);
+        if (count == (ssize_t)answer->size)
+            work->out_size += (uint32_t)answer->size;
+        else
+            conn->error = count < 0 ? (int)count : -EPIPE;
+        return conn->error;
+    }
+    off_t offset = (off_t)answer->from;
+    uint64_t left = answer->size;
+    error = wf_http_out_flush(conn);
+    while (!error && left > 0) {
+        int64_t deadline = weft_after(http->server->options.body_timeout);
+        ssize_t count = weft_send_file(conn->fd, answer->fd, &offset, left < PIECE_MOST ? left : PIECE_MOST, deadline);
+        if (count <= 0)
+            error = conn->error = count < 0 ? (int)count : -EPIPE;
+        else
+            left -= (uint64_t)count;
+        conn->bytes_out += count > 0 ? (uint64_t)count : 0;
+    }
+    return error;
+}
+
+/* ---- Folders ---- */
+
+static int open_beneath(const weft_http_folder *folder, const char *path, struct file_answer *answer) {
+    weft_blocking_begin();
+    int number = wf_os_open_beneath(folder->path, path);
+    weft_blocking_end();
+    if (number < 0)
+        return number;
+    int error = weft_adopt(&answer->fd, number, 0);
+    if (error) {
+        wf_os_close_checked(number);
+        return error;
+    }
+    return weft_file_stat_fd(answer->fd, &answer->info);
+}
+
+/* "/a" is not "/a/": what is inside is relative to the latter. */
+static void redirect(weft_http *http) {
+    const char *target = weft_http_target(http);
+    const char *query = strchr(target, '?');
+    size_t size = query ? (size_t)(query - target) : strlen(target);
+    char *where = wf_http_text_take(http, size + 2);
+    if (!where || *target != '/') {
+        weft_http_fail(http, 404);
+        return;
+    }
+    memcpy(where, target, size);
+    memcpy(where + size, "/", 2);
+    if (weft_http_set(http, "Location", where) == 0)
+        weft_http_fail(http, 301);
+}
+
+static void serve_beneath(weft_http *http, const weft_http_folder *folder, const char *path) {
+    struct file_answer answer = {.type = type_of(path), .max_age = folder->max_age};
+    int error = open_beneath(folder, path, &answer);
+    if (!error && answer.info.kind == WEFT_FILE_FOLDER) {
+        char inside[WF_HTTP_TEXT];
+        bool has_slash = !*path || path[strlen(path) - 1] == '/';
+        weft_close(answer.fd);
+        if (*path && !has_slash) {
+            redirect(http);
+            return;
+        }
+        const char *index = folder->index ? folder->index : "index.html";
+        if ((size_t)snprintf(inside, sizeof inside, "%s%s", path, index) >= sizeof inside) {
+            weft_http_fail(http, 404);
+            return;
+        }
+        answer.type = type_of(index);
+        error = open_beneath(folder, inside, &answer);
+        if (error == -ENOENT && folder->lists) {
+            snprintf(inside, sizeof inside, "%s/%s", folder->path, path);
+            list_folder(http, inside);
+            return;
+        }
+    }
+    if (!error && answer.info.kind != WEFT_FILE_PLAIN)
+        error = -ENOENT;
+    (void)(error ? answer_error(http, error) : answer_open(http, &answer));
+    if (answer.fd.bits)
+        weft_close(answer.fd);
+}
+
+void weft_http_folder_handler(weft_http *http, void *opaque) {
+    const weft_http_folder *folder = opaque;
+    const char *path = weft_http_parameter(http, "+");
+    path = path ? path : "";
+    bool is_hidden = *path == '.' || strstr(path, "/.");
+    if (!folder || !folder->path || (is_hidden && !folder->shows_hidden))
+        weft_http_fail(http, 404);
+    else
+        serve_beneath(http, folder, path);
+}
+
+static void print_escaped(weft_http *http, const char *text, bool is_link) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    for (; *text; text++) {
+        if (strchr(plain, *text) || (!is_link && !strchr("<>&\"'", *text)))
+            (void)weft_http_write(http, text, 1);
+        else
+            (void)weft_http_print(http, is_link ? "%%%02X" : "&#%d;", (unsigned char)*text);
+    }
+}
+
+static int list_folder(weft_http *http, const char *path) {
+    weft_folder *folder;
+    weft_folder_entry entry;
+    int error = weft_folder_open(&folder, path);
+    if (error)
+        return answer_error(http, error);
+    (void)weft_http_set(http, "Content-Type", "text/html; charset=utf-8");
+    (void)weft_http_print(http, "<!doctype html><title>");
+    print_escaped(http, weft_http_path(http), false);
+    (void)weft_http_print(http, "</title><ul>\n");
+    while (!http->conn->error && weft_folder_next(folder, &entry) == 1) {
+        if (*entry.name == '.')
+            continue;
+        const char *slash = entry.kind == WEFT_FILE_FOLDER ? "/" : "";
+        (void)weft_http_print(http, "<li><a href=\"./");
+        print_escaped(http, entry.name, true);
+        (void)weft_http_print(http, "%s\">", slash);
+        print_escaped(http, entry.name, false);
+        (void)weft_http_print(http, "%s</a>\n", slash);
+    }
+    weft_folder_close(folder);
+    return weft_http_print(http, "</ul>\n");
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http/response.c - what a handler sends.
+ *
+ * The head is written into out with the first byte of the body, or at the end when the whole body is known by then: then its
+ * length is told even if the handler did not. Pieces that fit are collected in out; in chunks, the size of the open chunk is
+ * filled in when it is closed, in as many digits as were left free for it. A piece that does not fit goes to the socket together
+ * with what was collected, without being copied.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "http/http.h"
+#include "os/clock.h"
+#include "wait/wait.h"
+
+/* CHUNK_HEAD: "1fff\r\n", enough for what out has room for. HEAD_ROOM: status line, date, length and the like. */
+enum { CHUNK_HEAD = 6, CHUNK_TAIL = 7, HEAD_ROOM = 512 };
+
+static bool is_ours(const char *name);
+static int set_length(weft_http *http, const char *value);
+static int begin_body(weft_http *http, bool is_whole, uint64_t size);
+static int put_head(weft_http *http);
+static void chunk_open(weft_http *http);
+
+static int write_body(weft_http *http, const char *bytes, size_t size);
+static int write_through(weft_http *http, const char *bytes, size_t size);
+static int send_parts(struct wf_http_conn *conn, struct iovec *parts, int count, int64_t deadline_ns);
+
+static struct {
+    int status;
+    const char *reason;
+} const reasons[] = {
+    {100, "Continue"},
+    {101, "Switching Protocols"},
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {206, "Partial Content"},
+    {301, "Moved Permanently"},
+    {302, "Found"},
+    {303, "See Other"},
+    {304, "Not Modified"},
+    {307, "Temporary Redirect"},
+    {308, "Permanent Redirect"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {411, "Length Required"},
+    {412, "Precondition Failed"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
+    {417, "Expectation Failed"},
+    {422, "Unprocessable Content"},
+    {426, "Upgrade Required"},
+    {428, "Precondition Required"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {502, "Bad Gateway"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+    {505, "HTTP Version Not Supported"},
+};
+
+const char *wf_http_reason(int status) {
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Status";
+}
+
+/* ---- Before the first byte ---- */
+
+int weft_http_status(weft_http *http, int status) {
+    if (status < 200 || status > 999)
+        return -EINVAL;
+    if (http->mode != WF_HTTP_UNSENT)
+        return -EALREADY;
+    http->status = status;
+    return 0;
+}
+
+int weft_http_set(weft_http *http, const char *name, const char *value) {
+    if (!name || !value || !*name || !wf_http_is_all(name, WF_HTTP_TOKEN) || !wf_http_is_all(value, WF_HTTP_VALUE) ||
+        is_ours(name))
+        return -EINVAL;
+    if (http->mode != WF_HTTP_UNSENT)
+        return -EALREADY;
+    if (strcasecmp(name, "Content-Length") == 0)
+        return set_length(http, value);
+    struct wf_http_work *work = http->work;
+    size_t name_size = strlen(name), value_size = strlen(value);
+    if (name_size + value_size + 4 > WF_HTTP_SET - work->set_size)
+        return -EMSGSIZE;
+    char *at = work->set + work->set_size;
+    memcpy(at, name, name_size);
+    memcpy(at + name_size, ": ", 2);
+    memcpy(at + name_size + 2, value, value_size);
+    memcpy(at + name_size + 2 + value_size, "\r\n", 2);
+    work->set_size += (uint32_t)(name_size + value_size + 4);
+    return 0;
+}
+
+/* What the server says itself: a handler cannot. */
+static bool is_ours(const char *name) {
+    switch (*name | 0x20) {
+    case 'c':
+        return strcasecmp(name, "Connection") == 0;
+    case 't':
+        return strcasecmp(name, "Transfer-Encoding") == 0;
+    case 'd':
+        return strcasecmp(name, "Date") == 0;
+    default:
+        return false;
+    }
+}
+
+static int set_length(weft_http *http, const char *value) {
+    uint64_t length = 0;
+    if (!*value || strlen(value) > 18)
+        return -EINVAL;
+    for (; *value; value++) {
+        if (*value < '0' || *value > '9')
+            return -EINVAL;
+        length = length * 10 + (uint64_t)(*value - '0');
+    }
+    http->has_length = true;
+    http->length = length;
+    return 0;
+}
+
+/* ---- The body ---- */
+
+int weft_http_write(weft_http *http, const void *bytes, size_t size) {
+    if (!bytes && size > 0)
+        return -EINVAL;
+    int error = begin_body(http, false, size);
+    return error ? error : write_body(http, bytes, size);
+}
+
+int weft_http_print(weft_http *http, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (size < 0)
+        return -EINVAL;
+    if ((size_t)size < sizeof text)
+        return weft_http_write(http, text, (size_t)size);
+    char *longer = wf_wait_alloc((size_t)size + 1);
+    if (!longer)
+        return -ENOMEM;
+    va_start(arguments, format);
+    vsnprintf(longer, (size_t)size + 1, format, arguments);
+    va_end(arguments);
+    int error = weft_http_write(http, longer, (size_t)size);
+    wf_wait_free(longer);
+    return error;
+}
+
+int weft_http_flush(weft_http *http) {
+    int error = begin_body(http, false, 0);
+    if (error)
+        return error;
+    wf_http_chunk_close(http);
+    return wf_http_out_flush(http->conn);
+}
+
+int weft_http_reply(weft_http *http, int status, const char *type, const void *body, size_t size) {
+    if (!body && size > 0)
+        return -EINVAL;
+    int error = weft_http_status(http, status);
+    if (!error && type)
+        error = weft_http_set(http, "Content-Type", type);
+    if (!error)
+        error = begin_body(http, true, size);
+    return error ? error : write_body(http, body, size);
+}
+
+int weft_http_fail(weft_http *http, int status) {
+    char text[80];
+    int size = snprintf(text, sizeof text, "%d %s\n", status, wf_http_reason(status));
+    return weft_http_reply(http, status, "text/plain; charset=utf-8", text, (size_t)size);
+}
+
+/* Decides how the end of the body will be known, and writes the head. is_whole: these are all the bytes. */
+int wf_http_begin_whole(weft_http *http, uint64_t size) {
+    return begin_body(http, true, size);
+}
+
+/* The client sends, or will send, more of a body than will be read past. */
+static bool leaves_too_much(const weft_http *http) {
+    const struct wf_http_parser *parser = &http->work->parser;
+    if (parser->step != WF_HTTP_BODY)
+        return false;
+    return http->expects ||
+           (parser->has_length && (parser->length > http->max_body || parser->length - http->body_read > WF_HTTP_SKIP));
+}
+
+static int begin_body(weft_http *http, bool is_whole, uint64_t size) {
+    if (http->mode != WF_HTTP_UNSENT)
+        return is_whole ? -EALREADY : 0;
+    if (is_whole && !http->has_length) {
+        http->has_length = true;
+        http->length = size;
+    }
+    bool is_head = strcmp(http->work->parser.method, "HEAD") == 0;
+    if (is_head || http->status == 204 || http->status == 304)
+        http->mode = WF_HTTP_BARE;
+    else if (http->has_length)
+        http->mode = WF_HTTP_FIXED;
+    else
+        http->mode = http->work->parser.minor > 0 ? WF_HTTP_CHUNKED : WF_HTTP_STREAM;
+    if (http->mode == WF_HTTP_STREAM || wf_load_relaxed(&http->server->is_stopping) || leaves_too_much(http))
+        http->closes = true;
+    return put_head(http);
+}
+
+static char *put(char *at, const char *text, size_t size) {
+    memcpy(at, text, size);
+    return at + size;
+}
+
+#define PUT(at, text) put((at), (text), sizeof(text) - 1)
+
+static char *put_number(char *at, uint64_t number) {
+    char digits[20];
+    int count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    while (count > 0)
+        *at++ = digits[--count];
+    return at;
+}
+
+static int put_head(weft_http *http) {
+    struct wf_http_work *work = http->work;
+    const char *name = http->server->options.server_name;
+    if (work->out_size + HEAD_ROOM + work->set_size > WF_HTTP_OUT) {
+        int error = wf_http_out_flush(http->conn);
+        if (error)
+            return error;
+    }
+    char *at = work->out + work->out_size;
+    const char *reason = wf_http_reason(http->status);
+    at = PUT(at, "HTTP/1.1 ");
+    at = put_number(at, (uint64_t)http->status);
+    *at++ = ' ';
+    at = put(at, reason, strlen(reason));
+    at = PUT(at, "\r\nDate: ");
+    at = put(at, wf_http_date(work), WF_HTTP_DATE);
+    at = PUT(at, "\r\n");
+    if (name) {
+        at = PUT(at, "Server: ");
+        at = put(at, name, strlen(name));
+        at = PUT(at, "\r\n");
+    }
+    at = put(at, work->set, work->set_size);
+    if (http->has_length && http->status != 204) {
+        at = PUT(at, "Content-Length: ");
+        at = put_number(at, http->length);
+        at = PUT(at, "\r\n");
+    } else if (http->mode == WF_HTTP_CHUNKED) {
+        at = PUT(at, "Transfer-Encoding: chunked\r\n");
+    }
+    if (http->closes)
+        at = PUT(at, "Connection: close\r\n");
+    else if (work->parser.minor == 0)
+        at = PUT(at, "Connection: keep-alive\r\n");
+    at = PUT(at, "\r\n");
+    work->out_size = (uint32_t)(at - work->out);
+    return 0;
+}
+
+int wf_http_put_upgrade(weft_http *http, const char *protocol) {
+    struct wf_http_work *work = http->work;
+    if (weft_http_set(http, "Upgrade", protocol) != 0)
+        return -EINVAL;
+    int error = work->out_size + HEAD_ROOM + work->set_size > WF_HTTP_OUT ? wf_http_out_flush(http->conn) : 0;
+    if (error)
+        return error;
+    char *at = work->out + work->out_size;
+    at = PUT(at, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n");
+    at = put(at, work->set, work->set_size);
+    at = PUT(at, "\r\n");
+    work->out_size = (uint32_t)(at - work->out);
+    http->status = 101;
+    http->mode = WF_HTTP_BARE;
+    return 0;
+}
+
+static int write_body(weft_http *http, const char *bytes, size_t size) {
+    struct wf_http_work *work = http->work;
+    if (http->conn->error)
+        return http->conn->error;
+    if (http->mode == WF_HTTP_BARE || size == 0)
+        return 0;
+    if (http->mode == WF_HTTP_FIXED && size > http->length - http->sent)
+        return -EMSGSIZE;
+    http->sent += size;
+    bool is_chunked = http->mode == WF_HTTP_CHUNKED;
+    size_t room = WF_HTTP_OUT - work->out_size;
+    size_t overhead = !is_chunked ? 0 : CHUNK_TAIL + (http->chunk ? 0 : CHUNK_HEAD);
+    if (room < overhead || size > room - overhead)
+        return write_through(http, bytes, size);
+    if (is_chunked && !http->chunk)
+        chunk_open(http);
+    memcpy(work->out + work->out_size, bytes, size);
+    work->out_size += (uint32_t)size;
+    return 0;
+}
+
+static void chunk_open(weft_http *http) {
+    http->work->out_size += CHUNK_HEAD;
+    http->chunk = http->work->out_size;
+}
+
+/* There is room for its tail, and for that of the whole body: whoever opened it has seen to that. */
+void wf_http_chunk_close(weft_http *http) {
+    static const char digits[] = "0123456789abcdef";
+    struct wf_http_work *work = http->work;
+    if (!http->chunk)
+        return;
+    uint32_t size = work->out_size - http->chunk;
+    char *at = work->out + http->chunk - CHUNK_HEAD;
+    for (int i = 3; i >= 0; i--, size >>= 4)
+        at[i] = digits[size & 15];
+    memcpy(at + 4, "\r\n", 2);
+    memcpy(work->out + work->out_size, "\r\n", 2);
+    work->out_size += 2;
+    http->chunk = 0;
+}
+
+/* Not copied: with what was collected before it. */
+static int write_through(weft_http *http, const char *bytes, size_t size) {
+    struct wf_http_work *work = http->work;
+    char head[24];
+    wf_http_chunk_close(http);
+    bool is_chunked = http->mode == WF_HTTP_CHUNKED;
+    int head_size = is_chunked ? snprintf(head, sizeof head, "%zx\r\n", size) : 0;
+    struct iovec parts[] = {
+        {.iov_base = work->out, .iov_len = work->out_size},
+        {.iov_base = head, .iov_len = (size_t)head_size},
+        {.iov_base = (void *)bytes, .iov_len = size},
+        {.iov_base = (void *)"\r\n", .iov_len = is_chunked ? 2 : 0},
+    };
+    work->out_size = 0;
+    /* As for the body of a request: only what is waited for counts. */
+    int64_t begun = wf_os_now();
+    int64_t patience = wf_http_patience(&http->server->options, http->sent, http->sent_waited);
+    int error = send_parts(http->conn, parts, 4, wf_time_add(begun, patience));
+    http->sent_waited += wf_os_now() - begun;
+    return error;
+}
+
+int wf_http_out_flush(struct wf_http_conn *conn) {
+    struct wf_http_work *work = conn->work;
+    if (conn->error || work->out_size == 0)
+        return conn->error;
+    struct iovec part = {.iov_base = work->out, .iov_len = work->out_size};
+    work->out_size = 0;
+    return send_parts(conn, &part, 1, weft_after(conn->server->options.body_timeout));
+}
+
+static int send_parts(struct wf_http_conn *conn, struct iovec *parts, int count, int64_t deadline_ns) {
+    size_t done = 0;
+    if (!conn->error)
+        conn->error = weft_writev_all(conn->fd, parts, count, &done, deadline_ns);
+    conn->bytes_out += done;
+    return conn->error;
+}
+
+/* ---- The end ---- */
+
+void wf_http_response_end(weft_http *http) {
+    struct wf_http_work *work = http->work;
+    if (http->conn->error)
+        return;
+    if (http->body_error && http->mode == WF_HTTP_UNSENT && http->status == 200 && work->set_size == 0) {
+        int status = http->body_error == -EMSGSIZE ? 413 : http->body_error == -ETIMEDOUT ? 408 : 400;
+        (void)weft_http_fail(http, status); /* the handler has said nothing of it */
+    }
+    if (http->mode == WF_HTTP_UNSENT) {
+        if (http->status == 200 && work->set_size == 0 && !http->has_length)
+            http->status = 204;
+        if (begin_body(http, true, 0) != 0)
+            return;
+    }
+    if (http->is_broken)
+        return;
+    if (http->mode == WF_HTTP_CHUNKED) {
+        wf_http_chunk_close(http);
+        if (work->out_size + 5 > WF_HTTP_OUT && wf_http_out_flush(http->conn) != 0)
+            return;
+        memcpy(work->out + work->out_size, "0\r\n\r\n", 5);
+        work->out_size += 5;
+    } else if (http->mode == WF_HTTP_FIXED && http->sent < http->length) {
+        http->is_broken = http->closes = true;
+    }
+}
+
+void wf_http_refuse(weft_http *http, int status) {
+    http->closes = true;
+    if (!http->work->parser.method) /* there may be no head at all */
+        http->work->parser.method = "";
+    (void)weft_http_fail(http, status);
+    (void)wf_http_out_flush(http->conn);
+}
+
+int wf_http_continue(weft_http *http) {
+    static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    struct wf_http_work *work = http->work;
+    if (http->mode != WF_HTTP_UNSENT) /* the answer has begun: the body may follow it, or not */
+        return 0;
+    if (work->out_size + sizeof line > WF_HTTP_OUT && wf_http_out_flush(http->conn) != 0)
+        return http->conn->error;
+    memcpy(work->out + work->out_size, line, sizeof line - 1);
+    work->out_size += (uint32_t)sizeof line - 1;
+    return wf_http_out_flush(http->conn);
+}
