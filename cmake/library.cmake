@@ -39,7 +39,7 @@ set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PRO
 
 add_library(weft_static STATIC $<TARGET_OBJECTS:weft_objects> ${WEFT_LLHTTP_OBJECTS})
 target_link_libraries(weft_static PRIVATE Threads::Threads ${CMAKE_DL_LIBS} ${WEFT_LIBFFI_LIBRARY} ${WEFT_CARES_LIBRARY}
-    ${WEFT_LLHTTP_LIBRARY})
+    ${WEFT_LLHTTP_LIBRARY} ${WEFT_ZLIB_LIBRARY})
 foreach(needed weft_libffi weft_cares weft_llhttp weft_zlib)
     target_link_options(weft_static INTERFACE $<BUILD_INTERFACE:$<TARGET_PROPERTY:${needed},INTERFACE_LINK_OPTIONS>>)
 endforeach()

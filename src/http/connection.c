@@ -149,6 +149,14 @@ static bool serve_one(struct wf_http_conn *conn) {
     return true;
 }
 
+/* Empty lines before a request are none. */
+static bool has_begun(const struct wf_http_parser *parser) {
+    for (uint32_t i = 0; i < parser->end; i++)
+        if (parser->buffer[i] != '\r' && parser->buffer[i] != '\n')
+            return true;
+    return false;
+}
+
 /* However it arrived: a target that goes beyond the limit, or everything together. */
 static int too_long(const struct wf_http_parser *parser, size_t max_head) {
     return parser->target + parser->target_size >= max_head ? -ENAMETOOLONG : -EMSGSIZE;
@@ -168,10 +176,11 @@ static int read_head(weft_http *http) {
             return too_long(parser, max_head);
         if (deadline == 0)
             deadline = wf_time_add(http->begun_ns, http->server->options.head_timeout);
-        bool is_first = parser->end == 0;
         int status = wf_http_fill(conn, deadline);
+        if (status <= 0 && (!has_begun(parser) || (status < 0 && status != -ETIMEDOUT)))
+            return -ENODATA;
         if (status <= 0)
-            return is_first || (status < 0 && status != -ETIMEDOUT) ? -ENODATA : status == 0 ? -ECONNRESET : status;
+            return status == 0 ? -ECONNRESET : status;
     }
 }
 

@@ -22,26 +22,28 @@
 
 _Static_assert(sizeof(llhttp_t) <= sizeof(((struct wf_http_parser *)NULL)->machine), "the machine has room");
 
-static int on_url(llhttp_t *machine, const char *at, size_t size);
-static int on_field(llhttp_t *machine, const char *at, size_t size);
-static int on_value(llhttp_t *machine, const char *at, size_t size);
-static int on_value_complete(llhttp_t *machine);
-static int on_head(llhttp_t *machine);
-static int on_body(llhttp_t *machine, const char *at, size_t size);
-static int on_message(llhttp_t *machine);
+static int parse_url(llhttp_t *machine, const char *at, size_t size);
+static int parse_field(llhttp_t *machine, const char *at, size_t size);
+static int parse_value(llhttp_t *machine, const char *at, size_t size);
+static int parse_value_end(llhttp_t *machine);
+static int parse_pause_at_head(llhttp_t *machine);
+static int parse_body_piece(llhttp_t *machine, const char *at, size_t size);
+static int parse_pause_at_end(llhttp_t *machine);
 static int trailer_piece(struct wf_http_parser *parser, const char *at, size_t size, bool is_value);
 static int head_end(struct wf_http_parser *parser, const llhttp_t *machine);
 static void end_texts(struct wf_http_parser *parser);
-static int error_of(const struct wf_http_parser *parser, const llhttp_t *machine, llhttp_errno_t code);
+static bool line_is_sound(const struct wf_http_parser *parser);
+static bool has_version(const struct wf_http_parser *parser);
+static int error_of(const struct wf_http_parser *parser, llhttp_errno_t code);
 
 static const llhttp_settings_t parse_settings = {
-    .on_url = on_url,
-    .on_header_field = on_field,
-    .on_header_value = on_value,
-    .on_header_value_complete = on_value_complete,
-    .on_headers_complete = on_head,
-    .on_body = on_body,
-    .on_message_complete = on_message,
+    .on_url = parse_url,
+    .on_header_field = parse_field,
+    .on_header_value = parse_value,
+    .on_header_value_complete = parse_value_end,
+    .on_headers_complete = parse_pause_at_head,
+    .on_body = parse_body_piece,
+    .on_message_complete = parse_pause_at_end,
 };
 
 static bool is_blank(char byte) {
@@ -103,7 +105,7 @@ int wf_http_parse_head(struct wf_http_parser *parser) {
         return 0;
     }
     if (code != HPE_PAUSED)
-        return error_of(parser, machine, code);
+        return error_of(parser, code);
     parser->start = parser->head_size = (uint32_t)(llhttp_get_error_pos(machine) - parser->buffer);
     return head_end(parser, machine);
 }
@@ -117,18 +119,16 @@ static int head_end(struct wf_http_parser *parser, const llhttp_t *machine) {
     parser->minor = machine->http_minor;
     parser->status = machine->status_code;
     parser->method = parser->is_response ? NULL : llhttp_method_name(machine->method);
-    /* llhttp takes RTSP and ICE for what they are; this is not a server of those. */
-    bool is_http =
-        parser->is_response || memcmp(parser->buffer + parser->target + parser->target_size, " HTTP/", 6) == 0;
+    bool is_sound = parser->is_response || line_is_sound(parser);
     end_texts(parser);
-    if (!is_http)
+    if (!is_sound)
         return -EBADMSG;
     if (machine->http_major != 1)
         return -EPROTONOSUPPORT;
     if (machine->flags & F_TRANSFER_ENCODING) {
         const char *encoding = wf_http_find(parser, "Transfer-Encoding");
-        if (parser->minor == 0 || parser->has_length || wf_http_count(parser, "Transfer-Encoding") != 1 ||
-            strcasecmp(encoding, "chunked") != 0)
+        if (!parser->is_chunked || parser->minor == 0 || parser->has_length ||
+            wf_http_count(parser, "Transfer-Encoding") != 1 || strcasecmp(encoding, "chunked") != 0)
             return -EBADMSG;
     }
     bool is_bare = parser->is_response &&
@@ -139,6 +139,12 @@ static int head_end(struct wf_http_parser *parser, const llhttp_t *machine) {
     if (has_body)
         llhttp_resume(machine_of(parser));
     return 1;
+}
+
+/* llhttp takes RTSP and ICE for what they are, and more than one space: this is not a server of those. */
+static bool line_is_sound(const struct wf_http_parser *parser) {
+    const char *target = parser->buffer + parser->target;
+    return memcmp(target + parser->target_size, " HTTP/", 6) == 0 && parser->target >= 2 && target[-2] != ' ';
 }
 
 /* The byte behind each text belongs to the grammar, which is through with it. */
@@ -171,7 +177,7 @@ int wf_http_parse_body(struct wf_http_parser *parser, bool is_end, char **bytes,
         return 0;
     }
     if (code != HPE_OK)
-        return error_of(parser, machine, code);
+        return error_of(parser, code);
     parser->start = parser->end;
     if (!is_end)
         return 0;
@@ -181,11 +187,17 @@ int wf_http_parse_body(struct wf_http_parser *parser, bool is_end, char **bytes,
     return 0;
 }
 
-static int error_of(const struct wf_http_parser *parser, const llhttp_t *machine, llhttp_errno_t code) {
-    (void)machine;
+static int error_of(const struct wf_http_parser *parser, llhttp_errno_t code) {
     if (parser->error)
         return parser->error;
-    return code == HPE_INVALID_VERSION ? -EPROTONOSUPPORT : -EBADMSG;
+    return code == HPE_INVALID_VERSION && !parser->is_response && has_version(parser) ? -EPROTONOSUPPORT : -EBADMSG;
+}
+
+/* " HTTP/d.d" behind the target, and the end of the line, as far as it has come: a version, if not one of ours. */
+static bool has_version(const struct wf_http_parser *parser) {
+    const char *at = parser->buffer + parser->target + parser->target_size, *end = parser->buffer + parser->end;
+    return end - at >= 9 && memcmp(at, " HTTP/", 6) == 0 && at[6] >= '0' && at[6] <= '9' && at[7] == '.' &&
+           at[8] >= '0' && at[8] <= '9' && (end - at == 9 || at[9] == '\r');
 }
 
 /* ---- Callbacks ---- */
@@ -194,7 +206,7 @@ static uint32_t offset_of(const struct wf_http_parser *parser, const char *at) {
     return (uint32_t)(at - parser->buffer);
 }
 
-static int on_url(llhttp_t *machine, const char *at, size_t size) {
+static int parse_url(llhttp_t *machine, const char *at, size_t size) {
     struct wf_http_parser *parser = parser_of(machine);
     if (parser->target_size == 0)
         parser->target = offset_of(parser, at);
@@ -202,7 +214,7 @@ static int on_url(llhttp_t *machine, const char *at, size_t size) {
     return 0;
 }
 
-static int on_field(llhttp_t *machine, const char *at, size_t size) {
+static int parse_field(llhttp_t *machine, const char *at, size_t size) {
     struct wf_http_parser *parser = parser_of(machine);
     if (parser->step != WF_HTTP_HEAD)
         return trailer_piece(parser, at, size, false);
@@ -219,8 +231,10 @@ static int on_field(llhttp_t *machine, const char *at, size_t size) {
     return 0;
 }
 
-static int on_value(llhttp_t *machine, const char *at, size_t size) {
+static int parse_value(llhttp_t *machine, const char *at, size_t size) {
     struct wf_http_parser *parser = parser_of(machine);
+    if (size == 0) /* an empty one is told as lying behind its line */
+        return 0;
     if (parser->step != WF_HTTP_HEAD)
         return trailer_piece(parser, at, size, true);
     struct wf_http_field *field = &parser->fields[parser->field_count - 1];
@@ -231,7 +245,7 @@ static int on_value(llhttp_t *machine, const char *at, size_t size) {
 }
 
 /* Also of one that is empty: the next name then begins a new field. */
-static int on_value_complete(llhttp_t *machine) {
+static int parse_value_end(llhttp_t *machine) {
     struct wf_http_parser *parser = parser_of(machine);
     if (parser->step != WF_HTTP_HEAD)
         return trailer_piece(parser, "", 0, false);
@@ -241,13 +255,13 @@ static int on_value_complete(llhttp_t *machine) {
     return 0;
 }
 
-static int on_head(llhttp_t *machine) {
+static int parse_pause_at_head(llhttp_t *machine) {
     (void)machine;
     return HPE_PAUSED;
 }
 
 /* Chunks lose what was between them: the next one moves up. */
-static int on_body(llhttp_t *machine, const char *at, size_t size) {
+static int parse_body_piece(llhttp_t *machine, const char *at, size_t size) {
     struct wf_http_parser *parser = parser_of(machine);
     char *to = parser->buffer + parser->start + parser->decoded;
     if (to != at)
@@ -256,7 +270,7 @@ static int on_body(llhttp_t *machine, const char *at, size_t size) {
     return 0;
 }
 
-static int on_message(llhttp_t *machine) {
+static int parse_pause_at_end(llhttp_t *machine) {
     (void)machine;
     return HPE_PAUSED;
 }

@@ -26,6 +26,7 @@ struct serving {
     weft_fd listener;
     weft_scope *connections;
     weft_scope *accepting;
+    bool has_begun; /* then how accepting went is the outcome, whatever connections leave behind */
     int outcome;
 };
 
@@ -132,7 +133,7 @@ int weft_http_serve(weft_http_server *server, weft_fd listener) {
     int error = weft_scope_run(&options, serve_body, &serving);
     wf_leaver_remove(wf_fiber_stack(fiber), &serving.leaver);
     serving_left(&serving.leaver);
-    return error < 0 ? error : serving.outcome;
+    return serving.has_begun ? serving.outcome : error;
 }
 
 /* Also when its fiber was dropped with its runtime. */
@@ -146,6 +147,7 @@ static void serving_left(struct wf_leaver *leaver) {
 
 static int serve_body(weft_scope *scope, void *opaque) {
     struct serving *serving = opaque;
+    serving->has_begun = true;
     if (serving_begin(serving, &serving->connections, scope)) {
         int error = weft_scope_run(NULL, accept_body, serving);
         bool was_stopped = wf_load_relaxed(&serving->server->is_stopping);

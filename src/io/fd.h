@@ -76,15 +76,20 @@ static inline bool wf_fd_try_read(struct wf_fd *record, uint32_t *before) {
     *before = wf_load_acquire(&record->news); /* so that the system call comes after; with nothing */
     return (*before & (WF_NEWS_DRAINED | WF_NEWS_SPENT)) != WF_NEWS_DRAINED;
 }
-/* Of one that can_drain: a read has filled less than it could. */
+/* A read of one that can_drain has filled less than it could, or there was nothing. */
 static inline void wf_fd_drained(struct wf_fd *record, uint32_t before) {
+#ifdef WF_MUTANT_FD_DRAINED_BY_STORE
+    wf_store_relaxed(&record->news, before | WF_NEWS_DRAINED);
+    return;
+#endif
     wf_cas_relaxed(&record->news, &before, before | WF_NEWS_DRAINED);
 }
 
 /* Waits for news since before was read. The caller has got the descriptor; it is put here, whatever comes. 0: try again. */
 int wf_fd_wait(struct wf_fd *record, enum wf_io_way way, uint32_t before, int64_t deadline_ns, const char *reason);
 
-/* Waits until a read is worth trying, without a system call: at once, unless the last one is known to have left nothing. */
+/* Waits until a read is worth trying; without a system call where the last one is known to have left nothing. At the
+ * deadline something may have come that was not told yet. */
 int wf_fd_rest(weft_fd fd, int64_t deadline_ns);
 
 /* Whoever waits by weft_select: see wf_case_kind. */

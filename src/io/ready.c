@@ -18,6 +18,13 @@
 
 enum { TRY_AGAIN = 1 };
 
+/* Mutants: one wrong step each; tests/model/model_fd.c has to find them all. */
+#ifdef WF_MUTANT_FD_COUNT_UNSEEN
+#define FD_HAS_NEWS(record, before) false
+#else
+#define FD_HAS_NEWS(record, before) (wf_load_relaxed(&(record)->news) / WF_NEWS_ONE != (before) / WF_NEWS_ONE)
+#endif
+
 /* Sentries are removed one at a time: whoever ends a descriptor must not do it in an engine that is ending too. */
 static struct wf_lock removal_lock;
 
@@ -35,7 +42,7 @@ int wf_fd_wait(struct wf_fd *record, enum wf_io_way way, uint32_t before, int64_
     WF_POINT("fd.before_wait");
     wf_lock_take(&record->lock);
     int error = watch_locked(record);
-    if (error || wf_load_relaxed(&record->news) / WF_NEWS_ONE != before / WF_NEWS_ONE) {
+    if (error || FD_HAS_NEWS(record, before)) {
         wf_lock_drop(&record->lock);
         wf_fd_put(record);
         return error;
@@ -59,10 +66,14 @@ int wf_fd_rest(weft_fd fd, int64_t deadline_ns) {
     uint32_t before;
     if (!record)
         return -EBADF;
-    if (!wf_fd_try_read(record, &before))
-        return wf_fd_wait(record, WF_IO_READ, before, deadline_ns, "rest");
-    wf_fd_put(record);
-    return 0;
+    if (wf_fd_try_read(record, &before)) {
+        if (record->kind == WF_OS_FILE || is_ready_now(record, WF_IO_READ)) {
+            wf_fd_put(record);
+            return 0;
+        }
+        wf_fd_drained(record, before);
+    }
+    return wf_fd_wait(record, WF_IO_READ, before, deadline_ns, "rest");
 }
 
 /* By a user: its sentry stands somewhere. */
