@@ -65,7 +65,7 @@ WEFT_API int weft_http_server_new(weft_http_server **out, const weft_http_option
 /* Nobody serves with it any more, else it is fatal. Null is allowed. */
 WEFT_API void weft_http_server_free(weft_http_server *server);
 
-/* What to do for which requests. "GET /users/:id" takes one segment as a parameter, "/files/+" one or more segments as "+",
+/* What to do for which requests, by their path of at most 4 KiB. "GET /users/:id" takes one segment as a parameter, "/files/+" one or more segments as "+",
  * without a method any. Exact segments come before parameters, those before "+". HEAD goes to the handler of GET, without one of
  * its own. Before the server serves. Returns 0; -EEXIST for the same pattern twice; -ENOMEM; -EINVAL; -EBUSY while it serves. */
 WEFT_API int weft_http_route(weft_http_server *server, const char *pattern, weft_http_handler handler, void *arg);
@@ -127,8 +127,8 @@ WEFT_API int weft_http_set(weft_http *http, const char *name, const char *value)
 
 /* A piece of the body. Without a Content-Length it is sent in chunks, or up to the end of the connection for HTTP/1.0. Small
  * pieces are kept until there is enough, weft_http_flush is called, or the handler returns. Nothing is sent for HEAD, 204 and
- * 304. Return 0; -EPIPE, -ECONNRESET when the client has gone; -ETIMEDOUT when it does not read; -ECANCELED; -EMSGSIZE;
- * -EINVAL. */
+ * 304, and weft_http_flush says -EPIPE then, so that a handler which sends without end ends. Return 0; -EPIPE, -ECONNRESET when
+ * the client has gone; -ETIMEDOUT when it does not read; -ECANCELED; -EMSGSIZE; -EINVAL. */
 WEFT_API int weft_http_write(weft_http *http, const void *bytes, size_t size);
 WEFT_API int weft_http_print(weft_http *http, const char *format, ...) WEFT_PRINTF(2, 3);
 WEFT_API int weft_http_flush(weft_http *http);

@@ -142,7 +142,8 @@ static bool serve_one(struct wf_http_conn *conn) {
     if (conn->error)
         return false;
     if (http.closes || !wf_http_body_skip(&http)) {
-        conn->lingers |= conn->work->parser.step == WF_HTTP_BODY;
+        const struct wf_http_parser *parser = &conn->work->parser; /* the client sends, or has sent, more */
+        conn->lingers |= parser->step == WF_HTTP_BODY || parser->end > parser->start;
         return false;
     }
     wf_http_parser_next(&conn->work->parser);

@@ -19,6 +19,7 @@
 #include "weft/thread.h"
 
 enum { ETAG_SIZE = 48, PIECE_MOST = 1 << 20 };
+static const char link_bytes[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
 struct file_answer {
     weft_fd fd;
@@ -39,7 +40,7 @@ static int range_parse(const char *text, uint64_t whole, uint64_t *from, uint64_
 static int set_headers(weft_http *http, const struct file_answer *answer, int status);
 static int send_bytes(weft_http *http, const struct file_answer *answer);
 static int answer_error(weft_http *http, int error);
-static int list_folder(weft_http *http, const char *path);
+static int list_folder(weft_http *http, weft_fd opened);
 
 static struct {
     const char *ending;
@@ -126,7 +127,10 @@ static int answer_error(weft_http *http, int error) {
 static int answer_open(weft_http *http, struct file_answer *answer) {
     snprintf(answer->etag, sizeof answer->etag, "\"%" PRIx64 "-%" PRIx64 "\"", (uint64_t)answer->info.modified_ns,
              answer->info.size);
+    if (answer->info.modified_ns < 0)
+        answer->info.modified_ns = 0; /* HTTP has no years before 1970 */
     wf_http_date_format(answer->info.modified_ns / WEFT_SECOND, answer->modified);
+    http->has_length = false; /* the file's is the one */
     answer->from = 0;
     answer->size = answer->info.size;
     int status = condition_of(http, answer);
@@ -253,8 +257,11 @@ static int send_bytes(weft_http *http, const struct file_answer *answer) {
     uint64_t left = answer->size;
     error = wf_http_out_flush(conn);
     while (!error && left > 0) {
-        int64_t deadline = weft_after(http->server->options.body_timeout);
+        int64_t begun = wf_os_now();
+        int64_t deadline = wf_time_add(begun, wf_http_patience(&http->server->options, http->gone, http->gone_waited));
         ssize_t count = weft_send_file(conn->fd, answer->fd, &offset, left < PIECE_MOST ? left : PIECE_MOST, deadline);
+        http->gone_waited += wf_os_now() - begun;
+        http->gone += count > 0 ? (uint64_t)count : 0;
         if (count <= 0)
             error = conn->error = count < 0 ? (int)count : -EPIPE;
         else
@@ -280,51 +287,63 @@ static int open_beneath(const weft_http_folder *folder, const char *path, struct
     return weft_file_stat_fd(answer->fd, &answer->info);
 }
 
-/* "/a" is not "/a/": what is inside is relative to the latter. */
+/* "/a" is not "/a/": what is inside is relative to the latter. Said relative to the path itself, so that no target, whatever is
+ * in it, leads to another host. */
 static void redirect(weft_http *http) {
-    const char *target = weft_http_target(http);
-    const char *query = strchr(target, '?');
-    size_t size = query ? (size_t)(query - target) : strlen(target);
-    char *where = wf_http_text_take(http, size + 2);
-    if (!where || *target != '/') {
+    const char *slash = strrchr(http->path, '/');
+    char *where = wf_http_text_take(http, 3 * strlen(slash) + 4);
+    if (!where) {
         weft_http_fail(http, 404);
         return;
     }
-    memcpy(where, target, size);
-    memcpy(where + size, "/", 2);
+    char *at = where;
+    at += sprintf(at, "./");
+    for (const char *byte = slash + 1; *byte; byte++)
+        at += sprintf(at, strchr(link_bytes, *byte) ? "%c" : "%%%02X", (unsigned char)*byte);
+    memcpy(at, "/", 2);
     if (weft_http_set(http, "Location", where) == 0)
         weft_http_fail(http, 301);
+}
+
+/* The index of a folder, or a list of what is in it. */
+static void serve_folder(weft_http *http, const weft_http_folder *folder, const char *path,
+                         struct file_answer *answer) {
+    const char *index = folder->index ? folder->index : "index.html";
+    char inside[WF_HTTP_TEXT];
+    weft_fd opened = answer->fd;
+    if ((size_t)snprintf(inside, sizeof inside, "%s%s", path, index) >= sizeof inside) {
+        weft_http_fail(http, 404);
+        return;
+    }
+    answer->type = type_of(index);
+    answer->fd = WEFT_NO_FD;
+    int error = open_beneath(folder, inside, answer);
+    if (!error && answer->info.kind != WEFT_FILE_PLAIN)
+        error = -ENOENT;
+    if (!error)
+        (void)answer_open(http, answer);
+    else if (error == -ENOENT && folder->lists)
+        (void)list_folder(http, opened);
+    else
+        (void)answer_error(http, error);
+    weft_close(answer->fd);
+    answer->fd = opened;
 }
 
 static void serve_beneath(weft_http *http, const weft_http_folder *folder, const char *path) {
     struct file_answer answer = {.type = type_of(path), .max_age = folder->max_age};
     int error = open_beneath(folder, path, &answer);
-    if (!error && answer.info.kind == WEFT_FILE_FOLDER) {
-        char inside[WF_HTTP_TEXT];
-        bool has_slash = !*path || path[strlen(path) - 1] == '/';
-        weft_close(answer.fd);
-        if (*path && !has_slash) {
-            redirect(http);
-            return;
-        }
-        const char *index = folder->index ? folder->index : "index.html";
-        if ((size_t)snprintf(inside, sizeof inside, "%s%s", path, index) >= sizeof inside) {
-            weft_http_fail(http, 404);
-            return;
-        }
-        answer.type = type_of(index);
-        error = open_beneath(folder, inside, &answer);
-        if (error == -ENOENT && folder->lists) {
-            snprintf(inside, sizeof inside, "%s/%s", folder->path, path);
-            list_folder(http, inside);
-            return;
-        }
-    }
-    if (!error && answer.info.kind != WEFT_FILE_PLAIN)
-        error = -ENOENT;
-    (void)(error ? answer_error(http, error) : answer_open(http, &answer));
-    if (answer.fd.bits)
-        weft_close(answer.fd);
+    if (error)
+        (void)answer_error(http, error);
+    else if (answer.info.kind == WEFT_FILE_PLAIN)
+        (void)answer_open(http, &answer);
+    else if (answer.info.kind != WEFT_FILE_FOLDER)
+        (void)answer_error(http, -ENOENT);
+    else if (*path && path[strlen(path) - 1] != '/')
+        redirect(http);
+    else
+        serve_folder(http, folder, path, &answer);
+    weft_close(answer.fd);
 }
 
 void weft_http_folder_handler(weft_http *http, void *opaque) {
@@ -339,18 +358,20 @@ void weft_http_folder_handler(weft_http *http, void *opaque) {
 }
 
 static void print_escaped(weft_http *http, const char *text, bool is_link) {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     for (; *text; text++) {
-        if (strchr(plain, *text) || (!is_link && !strchr("<>&\"'", *text)))
+        if (strchr(link_bytes, *text) || (!is_link && !strchr("<>&\"'", *text)))
             (void)weft_http_write(http, text, 1);
         else
             (void)weft_http_print(http, is_link ? "%%%02X" : "&#%d;", (unsigned char)*text);
     }
 }
 
-static int list_folder(weft_http *http, const char *path) {
+/* By the descriptor that was checked, and not by its name once more. */
+static int list_folder(weft_http *http, weft_fd opened) {
+    char path[48];
     weft_folder *folder;
     weft_folder_entry entry;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", weft_fd_number(opened));
     int error = weft_folder_open(&folder, path);
     if (error)
         return answer_error(http, error);

@@ -115,8 +115,9 @@ struct weft_http {
     bool closes;     /* the connection ends with it */
     bool has_length; /* set by the handler */
     uint64_t length;
-    uint64_t sent; /* bytes of the body */
-    int64_t sent_waited;
+    uint64_t sent;       /* bytes of the body */
+    uint64_t gone;       /* of those, and of what is around them: to the socket, past the buffer */
+    int64_t gone_waited; /* for how long that was waited for */
     uint32_t chunk; /* where in out the bytes of the open chunk begin, behind the room for its size; 0: none is open */
 };
 
@@ -142,12 +143,12 @@ static inline void wf_http_stat(weft_http_server *server, int which, uint64_t co
     wf_fetch_add_relaxed(&server->stats[which], count);
 }
 
-/* For how long the next piece of a body may be waited for: what body_timeout and the bytes so far allow, less what it was waited
- * for before. */
+/* For how long the next piece of a body may be waited for: body_timeout, but for all of them together no more than that and what
+ * the bytes so far have earned. */
 static inline int64_t wf_http_patience(const weft_http_options *options, uint64_t bytes, int64_t waited) {
     int64_t earned = bytes / options->min_rate < INT64_MAX / WEFT_SECOND ? (int64_t)(bytes / options->min_rate) : 0;
     int64_t left = wf_time_add(options->body_timeout, earned * WEFT_SECOND) - waited;
-    return left > 0 ? left : 0;
+    return left < 0 ? 0 : left < options->body_timeout ? left : options->body_timeout;
 }
 
 /* http/connection.c: the life of one, on its fiber. */

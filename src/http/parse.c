@@ -144,7 +144,9 @@ static int head_end(struct wf_http_parser *parser, const llhttp_t *machine) {
 /* llhttp takes RTSP and ICE for what they are, and more than one space: this is not a server of those. */
 static bool line_is_sound(const struct wf_http_parser *parser) {
     const char *target = parser->buffer + parser->target;
-    return memcmp(target + parser->target_size, " HTTP/", 6) == 0 && parser->target >= 2 && target[-2] != ' ';
+    uint32_t behind = parser->target + parser->target_size;
+    return parser->head_size >= behind + 6 && memcmp(parser->buffer + behind, " HTTP/", 6) == 0 &&
+           parser->target >= 2 && target[-2] != ' ';
 }
 
 /* The byte behind each text belongs to the grammar, which is through with it. */
@@ -193,11 +195,13 @@ static int error_of(const struct wf_http_parser *parser, llhttp_errno_t code) {
     return code == HPE_INVALID_VERSION && !parser->is_response && has_version(parser) ? -EPROTONOSUPPORT : -EBADMSG;
 }
 
-/* " HTTP/d.d" behind the target, and the end of the line, as far as it has come: a version, if not one of ours. */
+/* " HTTP/d.d" behind the target, and not one of ours, whatever follows. */
 static bool has_version(const struct wf_http_parser *parser) {
-    const char *at = parser->buffer + parser->target + parser->target_size, *end = parser->buffer + parser->end;
-    return end - at >= 9 && memcmp(at, " HTTP/", 6) == 0 && at[6] >= '0' && at[6] <= '9' && at[7] == '.' &&
-           at[8] >= '0' && at[8] <= '9' && (end - at == 9 || at[9] == '\r');
+    const char *at = parser->buffer + parser->target + parser->target_size;
+    if (parser->buffer + parser->end - at < 9 || memcmp(at, " HTTP/", 6) != 0 || at[7] != '.')
+        return false;
+    bool are_digits = at[6] >= '0' && at[6] <= '9' && at[8] >= '0' && at[8] <= '9';
+    return are_digits && (at[6] != '1' || at[8] > '1');
 }
 
 /* ---- Callbacks ---- */

@@ -250,13 +250,11 @@ static int next_piece(weft_http *http) {
             return error;
         uint32_t from = parser->start;
         error = wf_http_parse_body(parser, false, &http->piece, &http->piece_size);
-        if (error)
-            return error == -E2BIG ? -EMSGSIZE : error;
         http->body_raw += parser->start - from;
         http->body_read += http->piece_size;
-        if (http->body_read > http->max_body) {
+        if (error || http->body_read > http->max_body) {
             http->piece_size = 0;
-            return -EMSGSIZE;
+            return error && error != -E2BIG ? error : -EMSGSIZE;
         }
         if (http->body_raw > RAW_FREE && http->body_raw / RAW_RATIO > http->body_read)
             return -EBADMSG;

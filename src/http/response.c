@@ -14,6 +14,7 @@
 
 #include "base/assert.h"
 #include "http/http.h"
+#include "io/fd.h"
 #include "os/clock.h"
 #include "wait/wait.h"
 
@@ -28,6 +29,7 @@ static void chunk_open(weft_http *http);
 
 static int write_body(weft_http *http, const char *bytes, size_t size);
 static int write_through(weft_http *http, const char *bytes, size_t size);
+static int send_with_patience(weft_http *http, struct iovec *parts, int count);
 static int send_parts(struct wf_http_conn *conn, struct iovec *parts, int count, int64_t deadline_ns);
 
 static struct {
@@ -178,7 +180,8 @@ int weft_http_flush(weft_http *http) {
     if (error)
         return error;
     wf_http_chunk_close(http);
-    return wf_http_out_flush(http->conn);
+    error = wf_http_out_flush(http->conn);
+    return !error && http->mode == WF_HTTP_BARE ? -EPIPE : error;
 }
 
 int weft_http_reply(weft_http *http, int status, const char *type, const void *body, size_t size) {
@@ -215,7 +218,7 @@ static bool leaves_too_much(const weft_http *http) {
 static int begin_body(weft_http *http, bool is_whole, uint64_t size) {
     if (http->mode != WF_HTTP_UNSENT)
         return is_whole ? -EALREADY : 0;
-    if (is_whole && !http->has_length) {
+    if (is_whole && !http->has_length && http->status != 304) { /* that of a 304 would be the file's */
         http->has_length = true;
         http->length = size;
     }
@@ -362,12 +365,26 @@ static int write_through(weft_http *http, const char *bytes, size_t size) {
         {.iov_base = (void *)"\r\n", .iov_len = is_chunked ? 2 : 0},
     };
     work->out_size = 0;
-    /* As for the body of a request: only what is waited for counts. */
-    int64_t begun = wf_os_now();
-    int64_t patience = wf_http_patience(&http->server->options, http->sent, http->sent_waited);
-    int error = send_parts(http->conn, parts, 4, wf_time_add(begun, patience));
-    http->sent_waited += wf_os_now() - begun;
-    return error;
+    return send_with_patience(http, parts, 4);
+}
+
+/* As for the body of a request: what goes has body_timeout for each step, and only what is waited for counts. */
+static int send_with_patience(weft_http *http, struct iovec *parts, int count) {
+    struct wf_http_conn *conn = http->conn;
+    while (!conn->error && count > 0) {
+        int64_t begun = wf_os_now();
+        int64_t patience = wf_http_patience(&http->server->options, http->gone, http->gone_waited);
+        ssize_t written = weft_writev(conn->fd, parts, count, wf_time_add(begun, patience));
+        http->gone_waited += wf_os_now() - begun;
+        if (written < 0) {
+            conn->error = (int)written;
+        } else {
+            http->gone += (uint64_t)written;
+            conn->bytes_out += (uint64_t)written;
+            wf_parts_advance(&parts, &count, (size_t)written);
+        }
+    }
+    return conn->error;
 }
 
 int wf_http_out_flush(struct wf_http_conn *conn) {

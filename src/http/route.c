@@ -79,6 +79,8 @@ static struct wf_http_route *route_new(const char *name, size_t size) {
 }
 
 int wf_http_routes_add(struct wf_http_route *routes, const char *pattern, weft_http_handler handler, void *arg) {
+    if (*pattern == ' ')
+        return -EINVAL;
     size_t method_size = *pattern == '/' ? 0 : strcspn(pattern, " ");
     const char *path = pattern + method_size + (pattern[method_size] == ' ');
     if (method_size >= METHOD_SIZE || *path != '/' || (method_size > 0 && path == pattern + method_size) ||
@@ -151,7 +153,9 @@ int wf_http_routes_find(const struct wf_http_route *routes, weft_http *http, str
         return matching.other ? 405 : 404;
     for (uint32_t i = 0; i < http->parameter_count; i++) { /* each ends where its segment does */
         struct wf_http_parameter *parameter = &http->parameters[i];
-        size_t length = *parameter->name == '+' ? strlen(parameter->value) : strcspn(parameter->value, "/");
+        size_t length = strcspn(parameter->value, "/");
+        if (!parameter->value[length] || *parameter->name == '+') /* it ends with the path */
+            continue;
         char *copy = wf_http_text_take(http, length + 1);
         if (!copy)
             return 414;

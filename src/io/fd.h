@@ -85,6 +85,16 @@ static inline void wf_fd_drained(struct wf_fd *record, uint32_t before) {
     wf_cas_relaxed(&record->news, &before, before | WF_NEWS_DRAINED);
 }
 
+/* Takes what has been written off the front of the parts. */
+static inline void wf_parts_advance(struct iovec **parts, int *count, size_t written) {
+    for (; *count > 0 && written >= (*parts)->iov_len; ++*parts, --*count)
+        written -= (*parts)->iov_len;
+    if (*count > 0) {
+        (*parts)->iov_base = (char *)(*parts)->iov_base + written;
+        (*parts)->iov_len -= written;
+    }
+}
+
 /* Waits for news since before was read. The caller has got the descriptor; it is put here, whatever comes. 0: try again. */
 int wf_fd_wait(struct wf_fd *record, enum wf_io_way way, uint32_t before, int64_t deadline_ns, const char *reason);
 

@@ -166,12 +166,7 @@ int weft_writev_all(weft_fd fd, struct iovec *parts, int count, size_t *done, we
         is_first = false;
         size_t written = result > 0 ? (size_t)result : 0;
         so_far += written;
-        for (; count > 0 && written >= parts->iov_len; parts++, count--)
-            written -= parts->iov_len;
-        if (written > 0) {
-            parts->iov_base = (char *)parts->iov_base + written;
-            parts->iov_len -= written;
-        }
+        wf_parts_advance(&parts, &count, written);
     }
     if (done)
         *done = so_far;

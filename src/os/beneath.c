@@ -50,12 +50,13 @@ static int walk(int folder_fd, const char *path) {
         path += strspn(path, "/");
         size_t size = strcspn(path, "/");
         bool is_last = path[size] == 0;
-        if (size >= sizeof name)
-            return -ENAMETOOLONG;
-        memcpy(name, path, size);
-        name[size] = 0;
-        int next = -ENOENT;
-        if (strcmp(name, "..") == 0)
+        int next;
+        size_t kept = size < sizeof name ? size : sizeof name - 1;
+        memcpy(name, path, kept);
+        name[kept] = 0;
+        if (kept < size)
+            next = -ENAMETOOLONG;
+        else if (strcmp(name, "..") == 0)
             next = -EXDEV;
         else if ((next = openat(at, size ? name : ".",
                                 (is_last ? READ_FLAGS : O_PATH | O_DIRECTORY | O_CLOEXEC) | O_NOFOLLOW)) < 0)
