@@ -80,7 +80,7 @@ static ssize_t end_or_wait(const struct wf_fd *record, ssize_t result) {
 }
 
 static ssize_t call_read(struct wf_fd *record, struct transfer *what) {
-    return end_or_wait(record, wf_os_read(record->number, what->buffer, what->size));
+    return end_or_wait(record, wf_os_read(record->number, record->kind >= WF_OS_SOCKET, what->buffer, what->size));
 }
 
 ssize_t weft_read(weft_fd fd, void *buffer, size_t size, weft_time deadline) {

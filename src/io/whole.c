@@ -82,7 +82,7 @@ static int read_number(int number, size_t limit, struct whole *whole) {
         error = whole_reserve(whole, about.st_size > 0 ? (size_t)about.st_size + 1 : UNKNOWN_SIZE);
     while (!error) {
         size_t room = wf_file_piece(whole->capacity - whole->size);
-        ssize_t count = wf_os_read(number, whole->bytes + whole->size, room);
+        ssize_t count = wf_os_read(number, false, whole->bytes + whole->size, room);
         if (count <= 0)
             return (int)count;
         whole->size += (size_t)count;
@@ -269,7 +269,7 @@ static int copy_by_hand(int from, int to) {
     ssize_t count;
     int error = 0;
     do {
-        count = wf_os_read(from, buffer, COPY_BUFFER);
+        count = wf_os_read(from, false, buffer, COPY_BUFFER);
         if (count > 0)
             error = write_pieces(to, buffer, (size_t)count);
     } while (count > 0 && !error);

@@ -87,9 +87,10 @@ void wf_os_ignore_broken_pipes(void) {
     }
 }
 
-ssize_t wf_os_read(int fd, void *buffer, size_t size) {
+/* For a socket each of these is a way through the kernel that is a little shorter than the general one. */
+ssize_t wf_os_read(int fd, bool is_socket, void *buffer, size_t size) {
     ssize_t result;
-    IO_CALL(result, READ, read(fd, buffer, size));
+    IO_CALL(result, READ, is_socket ? recv(fd, buffer, size, 0) : read(fd, buffer, size));
     return result;
 }
 
@@ -106,6 +107,8 @@ ssize_t wf_os_write(int fd, bool is_socket, const void *bytes, size_t size) {
 }
 
 ssize_t wf_os_writev(int fd, bool is_socket, const struct iovec *parts, int count) {
+    if (count == 1)
+        return wf_os_write(fd, is_socket, parts->iov_base, parts->iov_len);
     struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = (size_t)count};
     ssize_t result;
     IO_CALL(result, SEND, is_socket ? sendmsg(fd, &message, MSG_NOSIGNAL) : writev(fd, parts, count));

@@ -27,7 +27,7 @@ int wf_os_fd_set_blocking(int fd, bool is_blocking);
 /* SIGPIPE is ignored from now on, unless there is a handler. */
 void wf_os_ignore_broken_pipes(void);
 
-ssize_t wf_os_read(int fd, void *buffer, size_t size);
+ssize_t wf_os_read(int fd, bool is_socket, void *buffer, size_t size);
 ssize_t wf_os_readv(int fd, const struct iovec *parts, int count);
 /* No signal where nobody reads any more, on a socket. */
 ssize_t wf_os_write(int fd, bool is_socket, const void *bytes, size_t size);

@@ -59,7 +59,7 @@ int wf_os_text_read(const char *path, size_t limit, char **out, size_t *size, st
         error = text ? 0 : -ENOMEM;
     }
     while (!error && used < (size_t)about.st_size) {
-        ssize_t count = wf_os_read(fd, text + used, (size_t)about.st_size - used);
+        ssize_t count = wf_os_read(fd, false, text + used, (size_t)about.st_size - used);
         if (count == 0)
             break;
         error = count < 0 ? (int)count : 0;

@@ -17,8 +17,9 @@
 #include "os/memory.h"
 #include "sched/engine.h"
 
-/* 50 us: what a look may take, a microsecond, is little of it. */
-enum { SENTRY_LOOK_NS = 50 * 1000, SENTRY_ROOM = 16 };
+/* 200 us: what a look takes, about a microsecond, is little of it, and there are several to tell at once. A worker that has
+ * run everything there is does not wait for it. */
+enum { SENTRY_LOOK_NS = 200 * 1000, SENTRY_ROOM = 16 };
 
 static int slot_take_locked(struct wf_sentries *sentries, struct wf_sentry *sentry);
 static void slot_give_locked(struct wf_sentries *sentries, struct wf_sentry *sentry);
