@@ -46,7 +46,8 @@ typedef struct weft_fd {
 enum { WEFT_ADOPT_KEEP = 1 };
 
 /* Takes over a descriptor that is open; it is made non-blocking where that means something. On an error it is the caller's as
- * before. One number may be adopted once at a time. Returns 0; -EBADF when it is not open; -ENOMEM; -ENFILE when 2^24 are open; -EINVAL for a null out or unknown flags. */
+ * before. One number may be adopted once at a time; whether it is closed on exec stays as it was, and
+ * a TCP socket must not get another layer inside the kernel (kTLS) while it is ours. Returns 0; -EBADF when it is not open; -ENOMEM; -ENFILE when 2^24 are open; -EINVAL for a null out or unknown flags. */
 WEFT_API int weft_adopt(weft_fd *out, int number, unsigned flags);
 /* Gives the descriptor back, blocking again if it was, and forgets the weft_fd as weft_close does. Returns it, or -EBADF. */
 WEFT_API int weft_release(weft_fd fd);

@@ -248,7 +248,7 @@ static weft_address canonical(const weft_address *address) {
     default:
         if (!wf_address_is_path(&made))
             return made;
-        strcpy(as_path(&plain)->sun_path, as_path(&made)->sun_path);
+        memcpy(as_path(&plain)->sun_path, as_path(&made)->sun_path, strlen(as_path(&made)->sun_path) + 1);
         plain.size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(as_path(&plain)->sun_path) + 1);
         break;
     }

@@ -16,7 +16,7 @@ enum { FULL_PAUSE_MOST_NS = 100 * 1000 * 1000 };
 static int wait_to_send(struct wf_fd *record, uint32_t before, bool is_told, int64_t *pause_ns, int64_t deadline_ns);
 
 int weft_datagram_open(weft_fd *out, const weft_address *address, const weft_socket_options *options) {
-    weft_address any;
+    weft_address any = {0};
     weft_fd fd;
     if (!address)
         wf_address_any(&any, 0);

@@ -130,6 +130,8 @@ static int dial_wait(struct dial *dial, int64_t deadline_ns) {
     int chosen = weft_select(cases, (int)count + has_moment, deadline_ns);
     if (chosen < 0)
         return chosen;
+    if (cases[chosen].status < 0) /* it cannot be waited for */
+        return cases[chosen].status;
     if ((uint32_t)chosen == count) {
         dial->is_due = true;
         return -EINPROGRESS;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "os/clock.h"
+#include "os/thread.h"
 #include "wait/wait.h"
 
 /* SERVERS_MOST: half of what io/dns_ask.c has room for, since each may be asked by UDP and by TCP. */
@@ -19,6 +20,7 @@ enum { NAME_MOST = 253, LABEL_MOST = 63, SERVERS_MOST = 32 };
 
 static int find_number(const char *name, int family, const struct wf_dns_out *out);
 static bool is_well_formed(const char *name, size_t length);
+static int prepare_for_fork(void);
 static bool servers_are_good(const char *servers);
 
 int weft_resolve(const char *name, unsigned port, weft_address *out, int room, const weft_resolve_options *options,
@@ -36,6 +38,8 @@ int weft_resolve(const char *name, unsigned port, weft_address *out, int room, c
     if (status)
         return status;
     status = find_number(name, family, &where);
+    if (status == 0)
+        status = prepare_for_fork();
     if (status)
         return status;
     status = wf_dns_question_init(&question, name, family, options->servers);
@@ -47,6 +51,17 @@ int weft_resolve(const char *name, unsigned port, weft_address *out, int room, c
     if (status == 0)
         status = wf_dns_ask(&question, options->is_fresh, &where, deadline);
     return status;
+}
+
+/* Once; whoever comes meanwhile does not wait for it, since nothing is lost by preparing twice. */
+static int prepare_for_fork(void) {
+    static _Atomic uint32_t is_prepared;
+    if (wf_load_relaxed(&is_prepared))
+        return 0;
+    int error = wf_os_at_fork(wf_dns_after_fork);
+    if (!error)
+        wf_store_relaxed(&is_prepared, 1);
+    return error;
 }
 
 /* Addresses with a port or without one, and commas between them. */

@@ -17,6 +17,8 @@ int wf_process_wait_surely(weft_process process, weft_process_end *end);
 /* io/spawner.c: wf_os_child_start on a thread that stays as long as this process. */
 int wf_spawner_start_child(const struct wf_os_child *what, int *id);
 void wf_spawner_after_fork(void);
+/* Whether that thread is there, and has nothing to do. */
+bool wf_spawner_is_there(void);
 
 /* Any thread: whether somebody waits for a child. */
 bool wf_processes_are_awaited(void);

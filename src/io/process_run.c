@@ -132,6 +132,8 @@ static int command_move(struct command *command, weft_time deadline) {
         int chosen = weft_select(cases, count, deadline);
         if (chosen < 0)
             return chosen;
+        if (cases[chosen].status < 0) /* it cannot be waited for */
+            return cases[chosen].status;
         error = streams[chosen] ? command_collect(command, streams[chosen]) : command_feed(command);
     }
     return error;

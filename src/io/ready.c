@@ -18,13 +18,6 @@
 
 enum { TRY_AGAIN = 1 };
 
-/* Mutants: one wrong step each; tests/model/model_fd.c has to find them all. */
-#ifdef WF_MUTANT_FD_COUNT_UNSEEN
-#define FD_HAS_NEWS(record, before) false
-#else
-#define FD_HAS_NEWS(record, before) (wf_load_relaxed(&(record)->news) / WF_NEWS_ONE != (before) / WF_NEWS_ONE)
-#endif
-
 /* Sentries are removed one at a time: whoever ends a descriptor must not do it in an engine that is ending too. */
 static struct wf_lock removal_lock;
 
@@ -42,13 +35,24 @@ int wf_fd_wait(struct wf_fd *record, enum wf_io_way way, uint32_t before, int64_
     WF_POINT("fd.before_wait");
     wf_lock_take(&record->lock);
     int error = watch_locked(record);
-    if (error || FD_HAS_NEWS(record, before)) {
+    bool has_news = wf_load_relaxed(&record->news) / WF_NEWS_ONE != before / WF_NEWS_ONE;
+#ifdef WF_MUTANT_FD_COUNT_UNSEEN
+    has_news = false;
+#endif
+    if (error || has_news) {
         wf_lock_drop(&record->lock);
         wf_fd_put(record);
         return error;
     }
+#ifdef WF_MUTANT_FD_RELAXED_WAIT
+    uint64_t word = wf_fetch_sub_relaxed(&record->word, 1);
+#else
     uint64_t word = wf_fetch_sub_acq_rel(&record->word, 1); /* as in wf_fd_put */
-    if (WF_UNLIKELY(word & WF_FD_CLOSED)) {                 /* it is being closed, and perhaps nobody but us keeps it */
+#endif
+#ifdef WF_MUTANT_FD_WAIT_CLOSED
+    word &= ~(uint64_t)WF_FD_CLOSED;
+#endif
+    if (WF_UNLIKELY(word & WF_FD_CLOSED)) { /* it is being closed, and perhaps nobody but us keeps it */
         wf_lock_drop(&record->lock);
         if ((word & WF_FD_USERS) == 1)
             wf_fd_end(record);
@@ -94,7 +98,9 @@ static int watch_locked(struct wf_fd *record) {
 
 /* Of that engine, or, when it is NULL, wherever its sentry stands. True: it had one. */
 static bool unwatch(struct wf_fd *record, const struct wf_engine *engine) {
+#ifndef WF_MUTANT_FD_REMOVAL_UNLOCKED
     wf_lock_take(&removal_lock);
+#endif
     wf_lock_take(&record->lock);
     bool is_meant = record->is_watched && (!engine || record->sentry.sentries == &engine->sentries);
     wf_lock_drop(&record->lock);
@@ -104,7 +110,9 @@ static bool unwatch(struct wf_fd *record, const struct wf_engine *engine) {
         record->is_watched = false;
         wf_lock_drop(&record->lock);
     }
+#ifndef WF_MUTANT_FD_REMOVAL_UNLOCKED
     wf_lock_drop(&removal_lock);
+#endif
     return is_meant;
 }
 
@@ -124,6 +132,15 @@ static void fd_ready(struct wf_sentry *sentry, uint32_t events) {
     uint32_t news = wf_load_relaxed(&record->news), next;
     do {
         next = (is_new[WF_IO_READ] ? news & ~(uint32_t)WF_NEWS_DRAINED : news) + WF_NEWS_ONE;
+#ifdef WF_MUTANT_FD_COUNT_STILL
+        next -= WF_NEWS_ONE;
+#endif
+#ifdef WF_MUTANT_FD_SPENT_UNSAID
+        is_spent = false;
+#endif
+#ifdef WF_MUTANT_FD_NEWS_OF_DRAINED
+        next |= news & WF_NEWS_DRAINED;
+#endif
     } while (!wf_cas_relaxed(&record->news, &news, is_spent ? next | WF_NEWS_SPENT : next));
     WF_POINT("fd.ready");
     wf_lock_drop(&record->lock);
@@ -182,6 +199,9 @@ static bool ready_attempt(weft_case *entry, struct wf_waiter **wakes) {
     struct wf_fd *record = entry->value;
     uint64_t word = wf_load_relaxed(&record->word);
     (void)wakes;
+#ifdef WF_MUTANT_FD_CASE_OF_NEXT
+    word = (uint32_t)word | entry->id >> 32 << 32;
+#endif
     if ((word ^ entry->id) >> 32 || (word & WF_FD_CLOSED)) {
         entry->status = -EBADF;
         return true;
@@ -219,7 +239,11 @@ weft_case weft_on_writable(weft_fd fd) {
 void wf_fds_abandon(struct wf_engine *engine) {
     for (uint32_t i = 0, count = wf_fds_count(); i < count; i++) {
         struct wf_fd *record = wf_fds_at(i);
-        if (unwatch(record, engine))
+        bool was_watched = unwatch(record, engine);
+#ifdef WF_MUTANT_FD_ABANDON_SILENT
+        was_watched = false;
+#endif
+        if (was_watched)
             fd_ready(&record->sentry, WF_EPOLL_READ | WF_EPOLL_WRITE);
     }
 }

@@ -52,6 +52,13 @@ int wf_spawner_start_child(const struct wf_os_child *what, int *id) {
     return result;
 }
 
+bool wf_spawner_is_there(void) {
+    wf_lock_take(&spawner.lock);
+    bool is_there = spawner.is_running && spawner.idle; /* one that is busy may wake somebody */
+    wf_lock_drop(&spawner.lock);
+    return is_there;
+}
+
 static int spawner_begin_locked(void) {
     if (!wf_worker_self())
         wf_os_thread_note_program();

@@ -9,14 +9,40 @@
 
 #include "base/assert.h"
 #include "base/point.h"
-#include "io/dns.h"
 #include "io/fd.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "weft/thread.h"
 
 /* 2^24 records in all: what an index has room for. The first block is there from the start, so that a program with few
- * descriptors needs none of the others. */
-enum { BLOCK_BITS = 9, BLOCK_SIZE = 1 << BLOCK_BITS, BLOCKS = 1 << 15 };
+ * descriptors needs none of the others. Models have smaller ones. */
+#ifndef WF_FD_INDEX_BITS
+#define WF_FD_INDEX_BITS 24
+#define WF_FD_BLOCK_BITS 9
+#endif
+enum { BLOCK_BITS = WF_FD_BLOCK_BITS, BLOCK_SIZE = 1 << BLOCK_BITS, BLOCKS = 1 << (WF_FD_INDEX_BITS - BLOCK_BITS) };
+
+/* Mutants: one wrong order or step each; tests/model/model_fd.c has to find them all. */
+#ifdef WF_MUTANT_FD_RELAXED_OPEN
+#define FD_STORE_OPEN wf_store_relaxed
+#else
+#define FD_STORE_OPEN wf_store_release
+#endif
+#ifdef WF_MUTANT_FD_RELAXED_GET
+#define FD_CAS_GET wf_cas_relaxed
+#else
+#define FD_CAS_GET wf_cas_acquire
+#endif
+#ifdef WF_MUTANT_FD_RELAXED_PUT
+#define FD_SUB_PUT wf_fetch_sub_relaxed
+#else
+#define FD_SUB_PUT wf_fetch_sub_acq_rel
+#endif
+#ifdef WF_MUTANT_FD_RELAXED_COUNT
+#define FD_STORE_COUNT wf_store_relaxed
+#else
+#define FD_STORE_COUNT wf_store_release
+#endif
 
 /* A table for the process, since descriptors are the process's. */
 static struct wf_lock fds_lock;
@@ -32,6 +58,7 @@ static int close_or_release(weft_fd fd, bool is_release);
 
 static struct wf_fd *record_at(uint32_t index) {
     struct wf_fd *block = index < BLOCK_SIZE ? first_block : wf_load_acquire(&fd_blocks[index >> BLOCK_BITS]); /* A */
+    WF_ASSERT(block);
     return &block[index & (BLOCK_SIZE - 1)];
 }
 
@@ -56,7 +83,7 @@ int wf_fd_open(weft_fd *out, int number, enum wf_os_kind kind, unsigned flags) {
     record->can_drain = kind == WF_OS_TCP;
     wf_store_relaxed(&record->news, 0);
     uint64_t word = wf_load_relaxed(&record->word) & ~(uint64_t)WF_FD_CLOSED;
-    wf_store_release(&record->word, word); /* pairs with wf_fd_get */
+    FD_STORE_OPEN(&record->word, word); /* pairs with wf_fd_get */
     *out = wf_fd_id(record);
     return 0;
 }
@@ -68,15 +95,21 @@ struct wf_fd *wf_fd_get(weft_fd fd) {
     struct wf_fd *record = record_at(index);
     uint64_t word = wf_load_relaxed(&record->word);
     do {
+#ifdef WF_MUTANT_FD_GET_ANY
+        fd.bits = (uint32_t)fd.bits | word >> 32 << 32;
+#endif
         if (WF_UNLIKELY((word ^ fd.bits) >> 32 || (word & WF_FD_CLOSED)))
             return NULL;
         WF_ASSERT((word & WF_FD_USERS) < WF_FD_USERS);
-    } while (!wf_cas_acquire(&record->word, &word, word + 1)); /* pairs with wf_fd_open, and with the last put */
+    } while (!FD_CAS_GET(&record->word, &word, word + 1)); /* pairs with wf_fd_open, and with the last put */
     return record;
 }
 
 void wf_fd_put(struct wf_fd *record) {
-    uint64_t word = wf_fetch_sub_acq_rel(&record->word, 1); /* with itself: what users did comes before the end */
+    uint64_t word = FD_SUB_PUT(&record->word, 1); /* with itself: what users did comes before the end */
+#ifdef WF_MUTANT_FD_PUT_WITHOUT_END
+    return;
+#endif
     if (WF_UNLIKELY((word & (WF_FD_CLOSED | WF_FD_USERS)) == (WF_FD_CLOSED | 1)))
         wf_fd_end(record);
 }
@@ -104,28 +137,46 @@ static int close_or_release(weft_fd fd, bool is_release) {
     struct wf_fd *record = wf_fd_get(fd);
     if (!record)
         return -EBADF;
+#ifdef WF_MUTANT_FD_CLOSE_BY_STORE
+    uint64_t word = wf_load_acquire(&record->word);
+    wf_store_release(&record->word, word | WF_FD_CLOSED);
+#else
     uint64_t word = wf_fetch_or_acq_rel(&record->word, WF_FD_CLOSED); /* with wf_fd_put */
-    if (word & WF_FD_CLOSED) {                                        /* somebody else, between our get and here */
+#endif
+    if (word & WF_FD_CLOSED) { /* somebody else, between our get and here */
         wf_fd_put(record);
         return -EBADF;
     }
     int number = record->number;
     if (is_release)
         record->is_kept = true; /* read by whoever ends it, which is not before we have put it */
+#ifndef WF_MUTANT_FD_CLOSE_UNLOCKED
     wf_lock_take(&record->lock);
+#endif
     struct wf_waiter *readers = wf_wait_take_all_locked(&record->waiting[WF_IO_READ], -EBADF, NULL);
     struct wf_waiter *writers = wf_wait_take_all_locked(&record->waiting[WF_IO_WRITE], -EBADF, NULL);
+#ifndef WF_MUTANT_FD_CLOSE_UNLOCKED
     wf_lock_drop(&record->lock);
+#endif
     wf_wait_wake_chain(readers);
     wf_wait_wake_chain(writers);
 
     WF_POINT("fd.before_close_wait");
     wf_lock_take(&record->lock);
     int error;
-    if ((wf_fetch_sub_acq_rel(&record->word, 1) & WF_FD_USERS) == 1) { /* as in wf_fd_put */
+    if ((FD_SUB_PUT(&record->word, 1) & WF_FD_USERS) == 1) { /* as in wf_fd_put */
         wf_lock_drop(&record->lock);
+        bool may_block = record->kind == WF_OS_FILE; /* what was written may have to go to a disk far away */
+        if (may_block)
+            weft_blocking_begin();
         error = wf_fd_end(record);
+        if (may_block)
+            weft_blocking_end();
     } else {
+#ifdef WF_MUTANT_FD_CLOSE_AT_ONCE
+        wf_lock_drop(&record->lock);
+        return 0;
+#endif
         error = wf_wait_surely_locked(&waiter, &record->lock, &record->closer, "close", false);
     }
     return error || !is_release ? error : number;
@@ -134,7 +185,9 @@ static int close_or_release(weft_fd fd, bool is_release) {
 /* Nobody uses it, nobody waits for it, nobody can get it. */
 int wf_fd_end(struct wf_fd *record) {
     int error = 0;
+#ifndef WF_MUTANT_FD_END_WATCHED
     wf_fd_unwatch(record);
+#endif
     if (record->is_kept && record->was_blocking)
         wf_os_fd_set_blocking(record->number, true);
     else if (!record->is_kept)
@@ -145,6 +198,9 @@ int wf_fd_end(struct wf_fd *record) {
         closer->status = error;
     /* The next generation already, and CLOSED until it is opened again. */
     uint64_t generation = (wf_load_relaxed(&record->word) >> 32) + 1;
+#ifdef WF_MUTANT_FD_SAME_GENERATION
+    generation--;
+#endif
     wf_store_relaxed(&record->word, generation << 32 | WF_FD_CLOSED);
     wf_lock_drop(&record->lock);
     record_give(record);
@@ -187,7 +243,7 @@ static struct wf_fd *record_make_locked(int *error) {
     struct wf_fd *record = record_at(index);
     record->index = index;
     wf_store_relaxed(&record->word, WF_FD_CLOSED);
-    wf_store_release(&record_count, index + 1); /* pairs with wf_fds_count */
+    FD_STORE_COUNT(&record_count, index + 1); /* pairs with wf_fds_count */
     return record;
 }
 
@@ -198,9 +254,7 @@ static void record_give(struct wf_fd *record) {
     wf_lock_drop(&fds_lock);
 }
 
-/* Names are asked for over descriptors, so who has asked has come by here. */
 void wf_fds_after_fork(void) {
-    wf_dns_after_fork();
     wf_lock_init(&fds_lock);
     wf_keeper_after_fork();
     wf_fds_unlock_after_fork();

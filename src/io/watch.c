@@ -78,7 +78,7 @@ int weft_watch_next(weft_watch watch, weft_watch_event *out, weft_time deadline)
         struct wf_fd *record = wf_fd_get(watch.fd);
         if (!record)
             return -EBADF;
-        uint32_t before = wf_load_relaxed(&record->news);
+        uint32_t before = wf_load_acquire(&record->news); /* as in wf_fd_try_read */
         error = notice_take(record, out);
         if (error != -EAGAIN) {
             wf_fd_put(record);

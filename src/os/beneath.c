@@ -20,7 +20,7 @@
 
 #include "os/fault.h"
 
-enum { NAME_ROOM = 256, READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+enum { TRIES = 8, NAME_ROOM = 256, READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
 static int walk(int folder_fd, const char *path);
 
@@ -34,9 +34,13 @@ int wf_os_open_beneath(const char *folder, const char *path) {
     struct open_how how = {.flags = READ_FLAGS, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
     const char *inside = *path ? path : ".";
     fault = wf_fault(WF_CALL_OPEN);
-    int fd = fault ? fault : (int)syscall(SYS_openat2, folder_fd, inside, &how, sizeof how);
-    if (fd < 0 && !fault)
-        fd = -errno;
+    int fd;
+    int tries = 0;
+    do { /* EAGAIN: something on the way was renamed meanwhile */
+        fd = fault ? fault : (int)syscall(SYS_openat2, folder_fd, inside, &how, sizeof how);
+        if (fd < 0 && !fault)
+            fd = -errno;
+    } while (fd == -EAGAIN && !fault && ++tries < TRIES);
     if (fd == -ENOSYS || fd == -EPERM) /* EPERM: a sandbox; if it is not that, the walk says so too */
         fd = walk(folder_fd, inside);
     close(folder_fd);

@@ -24,6 +24,7 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "os/fault.h"
+#include "os/report.h"
 
 static int epoll_control(int epoll_fd, int operation, int fd, unsigned events, uint64_t tag);
 static uint32_t to_kernel(unsigned events);
@@ -48,8 +49,8 @@ int wf_os_epoll_modify(int epoll_fd, int fd, unsigned events, uint64_t tag) {
 
 void wf_os_epoll_remove(int epoll_fd, int fd) {
     struct epoll_event ignored = {0};
-    long result = syscall(SYS_epoll_ctl, epoll_fd, EPOLL_CTL_DEL, fd, &ignored);
-    WF_CHECK(result == 0);
+    if (syscall(SYS_epoll_ctl, epoll_fd, EPOLL_CTL_DEL, fd, &ignored) != 0 && errno != EBADF && errno != ENOENT)
+        wf_fatal("a descriptor cannot be taken out of its epoll set: error %d", errno);
 }
 
 static int epoll_control(int epoll_fd, int operation, int fd, unsigned events, uint64_t tag) {

@@ -36,7 +36,7 @@ int wf_os_epoll_open(void);
 /* 0; -EBADF, -EPERM for what cannot be watched, -ENOMEM, -ENOSPC, -ELOOP, -EEXIST, -ENOENT. */
 int wf_os_epoll_add(int epoll_fd, int fd, unsigned events, uint64_t tag);
 int wf_os_epoll_modify(int epoll_fd, int fd, unsigned events, uint64_t tag);
-/* fd is in the set and open, so this cannot fail. */
+/* fd is in the set; if somebody has closed it behind our back it is out of it already. */
 void wf_os_epoll_remove(int epoll_fd, int fd);
 
 /* Waits until something is ready, or the moment has come; one that is past: only looks. Returns how many it has written, at

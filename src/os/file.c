@@ -17,129 +17,121 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "os/call.h"
 #include "os/clock.h"
 #include "os/fault.h"
 
-/* The call, unless a test wants it to fail; and again when a signal came first. */
-#define FILE_CALL(result, kind, call) \
-    do { \
-        int fault_ = wf_fault(WF_CALL_##kind); \
-        (result) = fault_ ? fault_ : (call); \
-        if (!fault_ && (result) < 0) \
-            (result) = -errno; \
-    } while ((result) == -EINTR)
-
 int wf_os_open(int folder, const char *path, int flags, unsigned mode) {
     int result;
-    FILE_CALL(result, OPEN, openat(folder, path, flags | O_CLOEXEC | O_NOCTTY, (mode_t)mode));
+    WF_OS_CALL(result, OPEN, openat(folder, path, flags | O_CLOEXEC | O_NOCTTY, (mode_t)mode));
     return result;
 }
 
 int wf_os_file_unset_nonblocking(int fd, int flags) {
     int result;
-    FILE_CALL(result, FCNTL, fcntl(fd, F_SETFL, flags & ~O_NONBLOCK));
+    WF_OS_CALL(result, FCNTL, fcntl(fd, F_SETFL, flags & ~O_NONBLOCK));
     return result;
 }
 
 ssize_t wf_os_pread(int fd, void *buffer, size_t size, off_t offset) {
     ssize_t result;
-    FILE_CALL(result, PREAD, pread(fd, buffer, size, offset));
+    WF_OS_CALL(result, PREAD, pread(fd, buffer, size, offset));
     return result;
 }
 
 ssize_t wf_os_pwrite(int fd, const void *bytes, size_t size, off_t offset) {
     ssize_t result;
-    FILE_CALL(result, PWRITE, pwrite(fd, bytes, size, offset));
+    WF_OS_CALL(result, PWRITE, pwrite(fd, bytes, size, offset));
     return result;
 }
 
 int wf_os_sync(int fd, bool is_data_only) {
     int result;
-    FILE_CALL(result, SYNC, is_data_only ? fdatasync(fd) : fsync(fd));
+    WF_OS_CALL(result, SYNC, is_data_only ? fdatasync(fd) : fsync(fd));
     return result;
 }
 
 int wf_os_truncate(int fd, off_t size) {
     int result;
-    FILE_CALL(result, TRUNCATE, ftruncate(fd, size));
+    WF_OS_CALL(result, TRUNCATE, ftruncate(fd, size));
     return result;
 }
 
 ssize_t wf_os_copy_range(int from, int to, size_t size) {
     ssize_t result;
-    FILE_CALL(result, COPY, copy_file_range(from, NULL, to, NULL, size, 0));
+    WF_OS_CALL(result, COPY, copy_file_range(from, NULL, to, NULL, size, 0));
     return result;
 }
 
 int wf_os_stat(int folder, const char *path, bool follows, struct stat *out) {
     int result;
-    FILE_CALL(result, FSTAT, fstatat(folder, path, out, follows ? 0 : AT_SYMLINK_NOFOLLOW));
+    WF_OS_CALL(result, FSTAT, fstatat(folder, path, out, follows ? 0 : AT_SYMLINK_NOFOLLOW));
     return result;
 }
 
 int wf_os_stat_fd(int fd, struct stat *out) {
     int result;
-    FILE_CALL(result, FSTAT, fstat(fd, out));
+    WF_OS_CALL(result, FSTAT, fstat(fd, out));
     return result;
 }
 
 int wf_os_set_mode(const char *path, unsigned mode) {
     int result;
-    FILE_CALL(result, NAME, chmod(path, (mode_t)mode));
+    WF_OS_CALL(result, NAME, chmod(path, (mode_t)mode));
     return result;
 }
 
 int wf_os_set_mode_fd(int fd, unsigned mode) {
     int result;
-    FILE_CALL(result, NAME, fchmod(fd, (mode_t)mode));
+    WF_OS_CALL(result, NAME, fchmod(fd, (mode_t)mode));
     return result;
 }
 
 int wf_os_make_folder(const char *path, unsigned mode) {
     int result;
-    FILE_CALL(result, NAME, mkdir(path, (mode_t)mode));
+    WF_OS_CALL(result, NAME, mkdir(path, (mode_t)mode));
     return result;
 }
 
 int wf_os_unlink(int folder, const char *path, bool is_folder) {
     int result;
-    FILE_CALL(result, NAME, unlinkat(folder, path, is_folder ? AT_REMOVEDIR : 0));
+    WF_OS_CALL(result, NAME, unlinkat(folder, path, is_folder ? AT_REMOVEDIR : 0));
     return result;
 }
 
 int wf_os_rename(int from_folder, const char *from, int to_folder, const char *to) {
     int result;
-    FILE_CALL(result, NAME, renameat(from_folder, from, to_folder, to));
+    WF_OS_CALL(result, NAME, renameat(from_folder, from, to_folder, to));
     return result;
 }
 
 int wf_os_link(const char *path, const char *also) {
     int result;
-    FILE_CALL(result, NAME, link(path, also));
+    WF_OS_CALL(result, NAME, link(path, also));
     return result;
 }
 
 int wf_os_symlink(const char *text, const char *path) {
     int result;
-    FILE_CALL(result, NAME, symlink(text, path));
+    WF_OS_CALL(result, NAME, symlink(text, path));
     return result;
 }
 
 ssize_t wf_os_read_link(const char *path, char *text, size_t size) {
     ssize_t result;
-    FILE_CALL(result, NAME, readlink(path, text, size));
+    WF_OS_CALL(result, NAME, readlink(path, text, size));
     return result;
 }
 
 ssize_t wf_os_folder_read(int fd, void *buffer, size_t size) {
     ssize_t result;
-    FILE_CALL(result, FOLDER, getdents64(fd, buffer, size));
+    WF_OS_CALL(result, FOLDER, getdents64(fd, buffer, size));
     return result == -ENOENT ? 0 : result; /* it was removed: nothing is in it */
 }
 
 int wf_os_folder_rewind(int fd) {
     int result;
-    FILE_CALL(result, FOLDER, lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0);
+    WF_OS_CALL(result, FOLDER, lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0);
     return result;
 }
 

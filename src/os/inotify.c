@@ -15,34 +15,27 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "os/call.h"
 #include "os/fault.h"
 #include "os/file.h"
 
 enum { NOTICE_SHORTEST = sizeof(struct inotify_event), NOTICE_LONGEST = NOTICE_SHORTEST + 256 };
 
-#define INOTIFY_CALL(result, kind, call) \
-    do { \
-        int fault_ = wf_fault(WF_CALL_##kind); \
-        (result) = fault_ ? fault_ : (int)(call); \
-        if (!fault_ && (result) < 0) \
-            (result) = -errno; \
-    } while ((result) == -EINTR)
-
 int wf_os_inotify_open(void) {
     int result;
-    INOTIFY_CALL(result, INOTIFY, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    WF_OS_CALL(result, INOTIFY, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     return result;
 }
 
 int wf_os_inotify_add(int fd, const char *path, uint32_t mask) {
     int result;
-    INOTIFY_CALL(result, INOTIFY, inotify_add_watch(fd, path, mask));
+    WF_OS_CALL(result, INOTIFY, inotify_add_watch(fd, path, mask));
     return result;
 }
 
 int wf_os_inotify_remove(int fd, int id) {
     int result;
-    INOTIFY_CALL(result, INOTIFY, inotify_rm_watch(fd, id));
+    WF_OS_CALL(result, INOTIFY, inotify_rm_watch(fd, id));
     return result;
 }
 
@@ -55,7 +48,7 @@ int wf_os_inotify_read(int fd, struct wf_os_notice *out) {
     size_t room = 0;
     do {
         room += NOTICE_SHORTEST;
-        INOTIFY_CALL(result, READ, read(fd, &buffer, room));
+        WF_OS_CALL(result, READ, read(fd, &buffer, room));
     } while (result == -EINVAL && room < NOTICE_LONGEST);
     if (result < 0)
         return result;

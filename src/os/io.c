@@ -20,17 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/call.h"
 #include "os/epoll.h"
 #include "os/fault.h"
-
-/* The call, unless a test wants it to fail; and again when a signal came first. */
-#define IO_CALL(result, kind, call) \
-    do { \
-        int fault_ = wf_fault(WF_CALL_##kind); \
-        (result) = fault_ ? fault_ : (call); \
-        if (!fault_ && (result) < 0) \
-            (result) = -errno; \
-    } while ((result) == -EINTR)
 
 static int socket_kind(int fd);
 static int device_kind(int fd);
@@ -38,7 +30,7 @@ static int device_kind(int fd);
 int wf_os_fd_kind(int fd) {
     struct stat about;
     int result;
-    IO_CALL(result, FSTAT, fstat(fd, &about));
+    WF_OS_CALL(result, FSTAT, fstat(fd, &about));
     if (result < 0)
         return result;
     if (S_ISSOCK(about.st_mode))
@@ -69,13 +61,13 @@ static int socket_kind(int fd) {
 
 int wf_os_fd_set_blocking(int fd, bool is_blocking) {
     int flags, result;
-    IO_CALL(flags, FCNTL, fcntl(fd, F_GETFL));
+    WF_OS_CALL(flags, FCNTL, fcntl(fd, F_GETFL));
     if (flags < 0)
         return flags;
     bool was_blocking = !(flags & O_NONBLOCK);
     if (was_blocking == is_blocking)
         return was_blocking;
-    IO_CALL(result, FCNTL, fcntl(fd, F_SETFL, is_blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK));
+    WF_OS_CALL(result, FCNTL, fcntl(fd, F_SETFL, is_blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK));
     return result < 0 ? result : was_blocking;
 }
 
@@ -90,19 +82,19 @@ void wf_os_ignore_broken_pipes(void) {
 /* For a socket each of these is a way through the kernel that is a little shorter than the general one. */
 ssize_t wf_os_read(int fd, bool is_socket, void *buffer, size_t size) {
     ssize_t result;
-    IO_CALL(result, READ, is_socket ? recv(fd, buffer, size, 0) : read(fd, buffer, size));
+    WF_OS_CALL(result, READ, is_socket ? recv(fd, buffer, size, 0) : read(fd, buffer, size));
     return result;
 }
 
 ssize_t wf_os_readv(int fd, const struct iovec *parts, int count) {
     ssize_t result;
-    IO_CALL(result, READ, readv(fd, parts, count));
+    WF_OS_CALL(result, READ, readv(fd, parts, count));
     return result;
 }
 
 ssize_t wf_os_write(int fd, bool is_socket, const void *bytes, size_t size) {
     ssize_t result;
-    IO_CALL(result, SEND, is_socket ? send(fd, bytes, size, MSG_NOSIGNAL) : write(fd, bytes, size));
+    WF_OS_CALL(result, SEND, is_socket ? send(fd, bytes, size, MSG_NOSIGNAL) : write(fd, bytes, size));
     return result;
 }
 
@@ -111,32 +103,32 @@ ssize_t wf_os_writev(int fd, bool is_socket, const struct iovec *parts, int coun
         return wf_os_write(fd, is_socket, parts->iov_base, parts->iov_len);
     struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = (size_t)count};
     ssize_t result;
-    IO_CALL(result, SEND, is_socket ? sendmsg(fd, &message, MSG_NOSIGNAL) : writev(fd, parts, count));
+    WF_OS_CALL(result, SEND, is_socket ? sendmsg(fd, &message, MSG_NOSIGNAL) : writev(fd, parts, count));
     return result;
 }
 
 ssize_t wf_os_send_file(int to, int from, off_t *offset, size_t size) {
     ssize_t result;
-    IO_CALL(result, SEND, sendfile(to, from, offset, size));
+    WF_OS_CALL(result, SEND, sendfile(to, from, offset, size));
     return result;
 }
 
 ssize_t wf_os_splice(int from, int to, size_t size) {
     ssize_t result;
-    IO_CALL(result, SEND, splice(from, NULL, to, NULL, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE));
+    WF_OS_CALL(result, SEND, splice(from, NULL, to, NULL, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE));
     return result;
 }
 
 int wf_os_pipe(int ends[2]) {
     int result;
-    IO_CALL(result, PIPE, pipe2(ends, O_CLOEXEC | O_NONBLOCK));
+    WF_OS_CALL(result, PIPE, pipe2(ends, O_CLOEXEC | O_NONBLOCK));
     return result;
 }
 
 static bool is_ready(int fd, short events) {
     struct pollfd look = {.fd = fd, .events = events};
     int result;
-    IO_CALL(result, POLL, poll(&look, 1, 0));
+    WF_OS_CALL(result, POLL, poll(&look, 1, 0));
     return result != 0; /* one that cannot be asked is ready to say so */
 }
 

@@ -267,6 +267,6 @@ int wf_os_open_null(void) {
     int fault = wf_fault(WF_CALL_DUPLICATE);
     if (fault)
         return fault;
-    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC); // cppcheck-suppress resourceLeak ; it is what is returned
     return fd < 0 ? -errno : fd;
 }

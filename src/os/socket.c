@@ -20,16 +20,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "os/call.h"
 #include "os/fault.h"
-
-/* The call, unless a test wants it to fail; and again when a signal came first. */
-#define SOCKET_CALL(result, kind, call) \
-    do { \
-        int fault_ = wf_fault(WF_CALL_##kind); \
-        (result) = fault_ ? fault_ : (call); \
-        if (!fault_ && (result) < 0) \
-            (result) = -errno; \
-    } while ((result) == -EINTR)
 
 _Static_assert(WF_OS_INTERFACE_NAME == IF_NAMESIZE, "the system's length of a name");
 
@@ -37,13 +29,13 @@ static const char *path_of(const weft_address *address);
 
 int wf_os_socket(int family, int type) {
     int result;
-    SOCKET_CALL(result, SOCKET, socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    WF_OS_CALL(result, SOCKET, socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     return result;
 }
 
 int wf_os_socket_pair(int ends[2]) {
     int result;
-    SOCKET_CALL(result, SOCKET, socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
+    WF_OS_CALL(result, SOCKET, socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
     return result;
 }
 
@@ -57,19 +49,19 @@ int wf_os_socket_set(int fd, enum wf_os_option option, int value) {
         [WF_OS_SEND_BUFFER] = {SOL_SOCKET, SO_SNDBUF},      [WF_OS_RECEIVE_BUFFER] = {SOL_SOCKET, SO_RCVBUF},
     };
     int result;
-    SOCKET_CALL(result, SOCKET_OPTION, setsockopt(fd, names[option].level, names[option].name, &value, sizeof value));
+    WF_OS_CALL(result, SOCKET_OPTION, setsockopt(fd, names[option].level, names[option].name, &value, sizeof value));
     return result;
 }
 
 int wf_os_bind(int fd, const weft_address *address) {
     int result;
-    SOCKET_CALL(result, BIND, bind(fd, (const struct sockaddr *)&address->storage, address->size));
+    WF_OS_CALL(result, BIND, bind(fd, (const struct sockaddr *)&address->storage, address->size));
     return result;
 }
 
 int wf_os_listen(int fd, int backlog) {
     int result;
-    SOCKET_CALL(result, LISTEN, listen(fd, backlog));
+    WF_OS_CALL(result, LISTEN, listen(fd, backlog));
     return result;
 }
 
@@ -77,7 +69,7 @@ int wf_os_accept(int fd, weft_address *from) {
     struct sockaddr *peer = from ? (struct sockaddr *)&from->storage : NULL;
     socklen_t size = sizeof from->storage;
     int result;
-    SOCKET_CALL(result, ACCEPT, accept4(fd, peer, from ? &size : NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    WF_OS_CALL(result, ACCEPT, accept4(fd, peer, from ? &size : NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (from && result >= 0)
         from->size = size;
     return result;
@@ -85,7 +77,7 @@ int wf_os_accept(int fd, weft_address *from) {
 
 int wf_os_connect(int fd, const weft_address *address) {
     int result;
-    SOCKET_CALL(result, CONNECT, connect(fd, (const struct sockaddr *)&address->storage, address->size));
+    WF_OS_CALL(result, CONNECT, connect(fd, (const struct sockaddr *)&address->storage, address->size));
     if (result == -EALREADY)
         return -EINPROGRESS;
     return result == -EISCONN ? 0 : result;
@@ -93,14 +85,14 @@ int wf_os_connect(int fd, const weft_address *address) {
 
 int wf_os_shutdown(int fd, int how) {
     int result;
-    SOCKET_CALL(result, SHUTDOWN, shutdown(fd, how));
+    WF_OS_CALL(result, SHUTDOWN, shutdown(fd, how));
     return result;
 }
 
 int wf_os_local_address(int fd, weft_address *out) {
     socklen_t size = sizeof out->storage;
     int result;
-    SOCKET_CALL(result, SOCKET_NAME, getsockname(fd, (struct sockaddr *)&out->storage, &size));
+    WF_OS_CALL(result, SOCKET_NAME, getsockname(fd, (struct sockaddr *)&out->storage, &size));
     out->size = size;
     return result;
 }
@@ -108,7 +100,7 @@ int wf_os_local_address(int fd, weft_address *out) {
 int wf_os_peer_address(int fd, weft_address *out) {
     socklen_t size = sizeof out->storage;
     int result;
-    SOCKET_CALL(result, SOCKET_NAME, getpeername(fd, (struct sockaddr *)&out->storage, &size));
+    WF_OS_CALL(result, SOCKET_NAME, getpeername(fd, (struct sockaddr *)&out->storage, &size));
     out->size = size;
     return result;
 }
@@ -116,7 +108,7 @@ int wf_os_peer_address(int fd, weft_address *out) {
 ssize_t wf_os_send_to(int fd, const void *bytes, size_t size, const weft_address *to) {
     const struct sockaddr *where = to ? (const struct sockaddr *)&to->storage : NULL;
     ssize_t result;
-    SOCKET_CALL(result, SEND, sendto(fd, bytes, size, MSG_NOSIGNAL, where, to ? to->size : 0));
+    WF_OS_CALL(result, SEND, sendto(fd, bytes, size, MSG_NOSIGNAL, where, to ? to->size : 0));
     return result;
 }
 
@@ -128,7 +120,7 @@ ssize_t wf_os_receive_from(int fd, void *buffer, size_t size, weft_address *from
         message.msg_name = &from->storage;
         message.msg_namelen = sizeof from->storage;
     }
-    SOCKET_CALL(result, RECEIVE, recvmsg(fd, &message, 0));
+    WF_OS_CALL(result, RECEIVE, recvmsg(fd, &message, 0));
     if (result < 0)
         return result;
     if (from)
@@ -146,7 +138,7 @@ static const char *path_of(const weft_address *address) {
 bool wf_os_socket_path_is_stale(const weft_address *address, int type) {
     struct stat about;
     int error;
-    SOCKET_CALL(error, FSTAT, lstat(path_of(address), &about));
+    WF_OS_CALL(error, FSTAT, lstat(path_of(address), &about));
     if (error || !S_ISSOCK(about.st_mode))
         return false;
     int probe = wf_os_socket(AF_UNIX, type);
@@ -159,7 +151,7 @@ bool wf_os_socket_path_is_stale(const weft_address *address, int type) {
 
 int wf_os_socket_path_set_mode(const weft_address *address, unsigned mode) {
     int result;
-    SOCKET_CALL(result, SOCKET_OPTION, chmod(path_of(address), mode));
+    WF_OS_CALL(result, SOCKET_OPTION, chmod(path_of(address), mode));
     return result;
 }
 

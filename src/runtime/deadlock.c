@@ -123,8 +123,8 @@ static bool is_outside_awaited(void) {
 
 static bool is_alone(struct wf_fibers *fibers) {
     int threads = wf_os_thread_count();
-    int workers =
-        (int)wf_load_relaxed(&fibers->engine.crew.threads) + fibers->engine.monitor.has_thread + wf_keeper_is_there();
+    int workers = (int)wf_load_relaxed(&fibers->engine.crew.threads) + fibers->engine.monitor.has_thread +
+                  wf_keeper_is_there() + wf_spawner_is_there();
     return threads >= workers && threads <= workers + FOREIGN_THREADS && wf_runtimes_is_alone(fibers);
 }
 
