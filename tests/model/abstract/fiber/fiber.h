@@ -2,7 +2,7 @@
  *
  * tests/model/abstract/fiber/fiber.h - fibers as threads of the explorer, in the place of src/fiber/fiber.h.
  *
- * Just what src/wait, src/event and src/loop use. A fiber is a thread that parks by starting another one, the other side of
+ * Just what src/wait, src/event, src/loop and src/io use. A fiber is a thread that parks by starting another one, the other side of
  * the switch, and sleeping until it is made ready. The other side writes the fiber's context, as a switch does, and then runs
  * the commit; the fiber reads the context when it goes on. So whoever makes it ready without having seen the switch is
  * reported as a data race, and whoever does it twice, or before the switch, by a CHECK.
@@ -19,6 +19,7 @@
 #include "os/clock.h"
 #include "os/memory.h"
 #include "queue/lock.h"
+#include "sched/sentry.h"
 #include "sched/timer.h"
 #include "weft/time.h"
 
@@ -62,7 +63,13 @@ struct wf_fiber {
     void *commit_arg;
 };
 
+/* Of an engine: where sentries stand. */
+struct wf_engine {
+    struct wf_sentries sentries;
+};
+
 struct wf_fibers {
+    struct wf_engine engine;
     uint32_t next_index;
     struct wf_fiber *fiber;
     uint32_t runtime;
