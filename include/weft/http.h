@@ -55,7 +55,7 @@ typedef struct weft_http_options {
     int64_t head_timeout;     /* from the first byte of a request to the end of its header; 10 s */
     int64_t body_timeout;     /* for each piece of the body to come, and for each piece of the response to go; 30 s */
     uint32_t min_rate;        /* bytes a second of a body, either way, once body_timeout has passed; 256 */
-    const char *server_name;  /* the Server header; null: none */
+    const char *server_name;  /* the Server header; null: none. Not copied */
     void (*on_entry)(const weft_http_entry *entry, void *arg); /* the access log; on the connection's fiber */
     void *arg;
 } weft_http_options;
@@ -84,7 +84,7 @@ typedef struct weft_http_stats {
     uint64_t accepted;    /* ever */
     uint64_t requests;    /* that reached a handler, or were answered for one */
     uint64_t refused;     /* malformed, too large, too slow */
-    uint64_t bytes_in;
+    uint64_t bytes_in;    /* of connections that have ended; so is the next */
     uint64_t bytes_out;
 } weft_http_stats;
 WEFT_API int weft_http_get_stats(weft_http_server *server, weft_http_stats *out);

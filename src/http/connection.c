@@ -35,6 +35,7 @@ static int status_of(int error);
 int wf_http_connection(void *opaque) {
     struct wf_http_conn *conn = opaque;
     struct wf_stack *stack = wf_fiber_stack(wf_fiber_self());
+    conn->has_begun = true;
     conn->leaver = (struct wf_leaver){.leave = connection_left, .drop = connection_left};
     wf_leaver_push(stack, &conn->leaver);
     while (await_request(conn) && serve_one(conn))

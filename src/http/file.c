@@ -22,6 +22,7 @@ enum { ETAG_SIZE = 48, PIECE_MOST = 1 << 20 };
 static const char link_bytes[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
 struct file_answer {
+    struct wf_leaver leaver; /* closes it when the fiber is dropped with its runtime in the middle */
     weft_fd fd;
     weft_file_info info;
     const char *type;
@@ -34,7 +35,7 @@ struct file_answer {
 
 static int answer_open(weft_http *http, struct file_answer *answer);
 static int condition_of(const weft_http *http, const struct file_answer *answer);
-static bool etag_matches(const char *list, const char *etag);
+static bool etag_matches(const char *list, const char *etag, bool is_strong);
 static int range_of(const weft_http *http, struct file_answer *answer);
 static int range_parse(const char *text, uint64_t whole, uint64_t *from, uint64_t *size);
 static int set_headers(weft_http *http, const struct file_answer *answer, int status);
@@ -88,21 +89,34 @@ static const char *type_of(const char *path) {
     return "application/octet-stream";
 }
 
+static void answer_dropped(struct wf_leaver *leaver) {
+    (void)weft_close(WF_CONTAINER(leaver, struct file_answer, leaver)->fd);
+}
+
+static void answer_begin(struct file_answer *answer) {
+    answer->leaver = (struct wf_leaver){.leave = answer_dropped, .drop = answer_dropped};
+    wf_leaver_push(wf_fiber_stack(wf_fiber_self()), &answer->leaver);
+}
+
+static void answer_end(struct file_answer *answer) {
+    wf_leaver_remove(wf_fiber_stack(wf_fiber_self()), &answer->leaver);
+    (void)weft_close(answer->fd);
+}
+
 int weft_http_file(weft_http *http, const char *path, const char *type) {
     if (!path)
         return -EINVAL;
     if (http->mode != WF_HTTP_UNSENT)
         return -EALREADY;
     struct file_answer answer = {.type = type ? type : type_of(path)};
+    answer_begin(&answer);
     int error = weft_file_open(&answer.fd, path, WEFT_OPEN_READ, 0);
     if (!error)
         error = weft_file_stat_fd(answer.fd, &answer.info);
-    else
-        return answer_error(http, error);
     if (!error && answer.info.kind != WEFT_FILE_PLAIN)
         error = -ENOENT;
     error = error ? answer_error(http, error) : answer_open(http, &answer);
-    weft_close(answer.fd);
+    answer_end(&answer);
     return error;
 }
 
@@ -136,9 +150,12 @@ static int answer_open(weft_http *http, struct file_answer *answer) {
     int status = condition_of(http, answer);
     if (status == 200)
         status = range_of(http, answer);
+    uint32_t set_before = http->work->set_size;
     int error = set_headers(http, answer, status);
-    if (error)
+    if (error) { /* half of them would be lies */
+        http->work->set_size = set_before;
         return error;
+    }
     if (status != 200 && status != 206)
         return status == 304 ? weft_http_reply(http, 304, NULL, NULL, 0) : weft_http_fail(http, status);
     error = weft_http_status(http, status);
@@ -152,23 +169,25 @@ static int condition_of(const weft_http *http, const struct file_answer *answer)
     const char *unmodified = weft_http_header(http, "If-Unmodified-Since");
     const char *none_match = weft_http_header(http, "If-None-Match");
     const char *since = weft_http_header(http, "If-Modified-Since");
-    if (match && !etag_matches(match, answer->etag))
+    bool is_read = strcmp(weft_http_method(http), "GET") == 0 || strcmp(weft_http_method(http), "HEAD") == 0;
+    if (match && !etag_matches(match, answer->etag, true))
         return 412;
     if (!match && unmodified && wf_http_date_parse(unmodified) >= 0 && modified > wf_http_date_parse(unmodified))
         return 412;
     if (none_match)
-        return etag_matches(none_match, answer->etag) ? 304 : 200;
-    if (since && wf_http_date_parse(since) >= 0 && modified <= wf_http_date_parse(since))
+        return !etag_matches(none_match, answer->etag, false) ? 200 : is_read ? 304 : 412;
+    if (is_read && since && wf_http_date_parse(since) >= 0 && modified <= wf_http_date_parse(since))
         return 304;
     return 200;
 }
 
-static bool etag_matches(const char *list, const char *etag) {
+/* is_strong: one that is marked as weak does not do. */
+static bool etag_matches(const char *list, const char *etag, bool is_strong) {
     if (strcmp(list, "*") == 0)
         return true;
     size_t size = strlen(etag);
     for (const char *at = list; (at = strstr(at, etag)); at += size)
-        if ((at == list || strchr(" ,/", at[-1])) && (at[size] == 0 || strchr(" ,", at[size])))
+        if ((at == list || strchr(is_strong ? " ," : " ,/", at[-1])) && (at[size] == 0 || strchr(" ,", at[size])))
             return true;
     return false;
 }
@@ -307,31 +326,31 @@ static void redirect(weft_http *http) {
 
 /* The index of a folder, or a list of what is in it. */
 static void serve_folder(weft_http *http, const weft_http_folder *folder, const char *path,
-                         struct file_answer *answer) {
+                         const struct file_answer *opened) {
+    struct file_answer answer = {.max_age = folder->max_age};
     const char *index = folder->index ? folder->index : "index.html";
     char inside[WF_HTTP_TEXT];
-    weft_fd opened = answer->fd;
     if ((size_t)snprintf(inside, sizeof inside, "%s%s", path, index) >= sizeof inside) {
         weft_http_fail(http, 404);
         return;
     }
-    answer->type = type_of(index);
-    answer->fd = WEFT_NO_FD;
-    int error = open_beneath(folder, inside, answer);
-    if (!error && answer->info.kind != WEFT_FILE_PLAIN)
+    answer.type = type_of(index);
+    answer_begin(&answer);
+    int error = open_beneath(folder, inside, &answer);
+    if (!error && answer.info.kind != WEFT_FILE_PLAIN)
         error = -ENOENT;
     if (!error)
-        (void)answer_open(http, answer);
+        (void)answer_open(http, &answer);
     else if (error == -ENOENT && folder->lists)
-        (void)list_folder(http, opened);
+        (void)list_folder(http, opened->fd);
     else
         (void)answer_error(http, error);
-    weft_close(answer->fd);
-    answer->fd = opened;
+    answer_end(&answer);
 }
 
 static void serve_beneath(weft_http *http, const weft_http_folder *folder, const char *path) {
     struct file_answer answer = {.type = type_of(path), .max_age = folder->max_age};
+    answer_begin(&answer);
     int error = open_beneath(folder, path, &answer);
     if (error)
         (void)answer_error(http, error);
@@ -343,7 +362,7 @@ static void serve_beneath(weft_http *http, const weft_http_folder *folder, const
         redirect(http);
     else
         serve_folder(http, folder, path, &answer);
-    weft_close(answer.fd);
+    answer_end(&answer);
 }
 
 void weft_http_folder_handler(weft_http *http, void *opaque) {
@@ -366,6 +385,15 @@ static void print_escaped(weft_http *http, const char *text, bool is_link) {
     }
 }
 
+struct listing {
+    struct wf_leaver leaver; /* as above */
+    weft_folder *folder;
+};
+
+static void listing_dropped(struct wf_leaver *leaver) {
+    weft_folder_close(WF_CONTAINER(leaver, struct listing, leaver)->folder);
+}
+
 /* By the descriptor that was checked, and not by its name once more. */
 static int list_folder(weft_http *http, weft_fd opened) {
     char path[48];
@@ -375,6 +403,8 @@ static int list_folder(weft_http *http, weft_fd opened) {
     int error = weft_folder_open(&folder, path);
     if (error)
         return answer_error(http, error);
+    struct listing listing = {.leaver = {.leave = listing_dropped, .drop = listing_dropped}, .folder = folder};
+    wf_leaver_push(wf_fiber_stack(wf_fiber_self()), &listing.leaver);
     (void)weft_http_set(http, "Content-Type", "text/html; charset=utf-8");
     (void)weft_http_print(http, "<!doctype html><title>");
     print_escaped(http, weft_http_path(http), false);
@@ -389,6 +419,7 @@ static int list_folder(weft_http *http, weft_fd opened) {
         print_escaped(http, entry.name, false);
         (void)weft_http_print(http, "%s</a>\n", slash);
     }
+    wf_leaver_remove(wf_fiber_stack(wf_fiber_self()), &listing.leaver);
     weft_folder_close(folder);
     return weft_http_print(http, "</ul>\n");
 }

@@ -70,8 +70,10 @@ struct wf_http_conn {
     /* its fiber's own */
     struct wf_http_work *work;
     uint32_t requests;
-    int error;    /* of the connection: nothing more can be read, or written */
-    bool lingers; /* the client may still be sending what nobody will read */
+    int error;      /* of the connection: nothing more can be read, or written */
+    bool has_begun; /* its fiber runs, or has; a fiber for which there is no stack never does */
+    void *serving;  /* constant: whose it is */
+    bool lingers;   /* the client may still be sending what nobody will read */
     uint64_t bytes_in;
     uint64_t bytes_out;
 };
@@ -152,7 +154,7 @@ static inline int64_t wf_http_patience(const weft_http_options *options, uint64_
 }
 
 /* http/connection.c: the life of one, on its fiber. */
-int wf_http_connection(void *conn);
+int wf_http_connection(void *opaque);
 void wf_http_connection_end(struct wf_http_conn *conn);
 /* Reads more behind what is in the buffer, after what is to be sent has gone. The count; 0 at the end; or the error, which is
  * the connection's then. */

@@ -29,7 +29,9 @@ static int parse_value_end(llhttp_t *machine);
 static int parse_pause_at_head(llhttp_t *machine);
 static int parse_body_piece(llhttp_t *machine, const char *at, size_t size);
 static int parse_pause_at_end(llhttp_t *machine);
-static int trailer_piece(struct wf_http_parser *parser, const char *at, size_t size, bool is_value);
+static int trailer_add(struct wf_http_parser *parser, const char *at, size_t size);
+static int trailer_value(struct wf_http_parser *parser, const char *at, size_t size);
+static int trailer_end(struct wf_http_parser *parser);
 static int head_end(struct wf_http_parser *parser, const llhttp_t *machine);
 static void end_texts(struct wf_http_parser *parser);
 static bool line_is_sound(const struct wf_http_parser *parser);
@@ -221,7 +223,7 @@ static int parse_url(llhttp_t *machine, const char *at, size_t size) {
 static int parse_field(llhttp_t *machine, const char *at, size_t size) {
     struct wf_http_parser *parser = parser_of(machine);
     if (parser->step != WF_HTTP_HEAD)
-        return trailer_piece(parser, at, size, false);
+        return trailer_add(parser, at, size);
     struct wf_http_field *field = parser->field_count ? &parser->fields[parser->field_count - 1] : NULL;
     if (!field || field->value != 0 || field->name + field->name_size != offset_of(parser, at)) {
         if (parser->field_count == WF_HTTP_FIELDS) {
@@ -240,7 +242,7 @@ static int parse_value(llhttp_t *machine, const char *at, size_t size) {
     if (size == 0) /* an empty one is told as lying behind its line */
         return 0;
     if (parser->step != WF_HTTP_HEAD)
-        return trailer_piece(parser, at, size, true);
+        return trailer_value(parser, at, size);
     struct wf_http_field *field = &parser->fields[parser->field_count - 1];
     if (field->value == 0)
         field->value = offset_of(parser, at);
@@ -252,7 +254,7 @@ static int parse_value(llhttp_t *machine, const char *at, size_t size) {
 static int parse_value_end(llhttp_t *machine) {
     struct wf_http_parser *parser = parser_of(machine);
     if (parser->step != WF_HTTP_HEAD)
-        return trailer_piece(parser, "", 0, false);
+        return trailer_end(parser);
     struct wf_http_field *field = &parser->fields[parser->field_count - 1];
     if (field->value == 0)
         field->value = field->name + field->name_size;
@@ -279,27 +281,31 @@ static int parse_pause_at_end(llhttp_t *machine) {
     return HPE_PAUSED;
 }
 
-/* "name\0value\0": a change between the two ends what was before. */
-static int trailer_piece(struct wf_http_parser *parser, const char *at, size_t size, bool is_value) {
+/* "name\0value\0" each. */
+static int trailer_add(struct wf_http_parser *parser, const char *at, size_t size) {
     if (!parser->trailers)
         return 0;
-    uint32_t ends = parser->is_trailer_value != is_value && parser->trailers_size > 0;
-    if (size == 0 && parser->is_trailer_value == is_value)
-        return 0;
-    if (parser->trailers_size + size + ends + 2 > WF_HTTP_TRAILERS) {
+    if (parser->trailers_size + size > WF_HTTP_TRAILERS) {
         parser->error = -E2BIG;
         return HPE_USER;
     }
-    if (ends) {
-        while (parser->is_trailer_value && is_blank(parser->trailers[parser->trailers_size - 1]))
-            parser->trailers_size--; /* a value that is nothing else has the zero of its name before it */
-        parser->trailers[parser->trailers_size++] = 0;
-    }
-    parser->is_trailer_value = is_value;
     memcpy(parser->trailers + parser->trailers_size, at, size);
     parser->trailers_size += (uint32_t)size;
-    parser->trailers[parser->trailers_size] = parser->trailers[parser->trailers_size + 1] = 0;
     return 0;
+}
+
+static int trailer_value(struct wf_http_parser *parser, const char *at, size_t size) {
+    int error = parser->is_trailer_value ? 0 : trailer_add(parser, "", 1); /* the end of its name */
+    parser->is_trailer_value = true;
+    return error ? error : trailer_add(parser, at, size);
+}
+
+static int trailer_end(struct wf_http_parser *parser) {
+    int error = trailer_value(parser, "", 0); /* it may be empty */
+    while (!error && parser->trailers && is_blank(parser->trailers[parser->trailers_size - 1]))
+        parser->trailers_size--; /* a value that is nothing else has the zero of its name before it */
+    parser->is_trailer_value = false;
+    return error ? error : trailer_add(parser, "", 1);
 }
 
 #else /* a library without a parser: nothing here is reached but the first */

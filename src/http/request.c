@@ -91,7 +91,7 @@ static int decode(char *out, const char *text, size_t size) {
     for (size_t i = 0; i < size; i++) {
         char byte = text[i];
         if (byte == '%') {
-            int high = i + 2 < size + 0 ? hex_digit(text[i + 1]) : -1;
+            int high = i + 2 < size ? hex_digit(text[i + 1]) : -1;
             int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
             if (low < 0 || (high == 0 && low == 0))
                 return -EINVAL;

@@ -85,6 +85,14 @@ const char *wf_http_reason(int status) {
     return "Status";
 }
 
+/* Without the zero; where the next one goes. */
+static char *put(char *at, const char *text, size_t size) {
+    memcpy(at, text, size);
+    return at + size;
+}
+
+#define PUT(at, text) put((at), (text), sizeof(text) - 1)
+
 /* ---- Before the first byte ---- */
 
 int weft_http_status(weft_http *http, int status) {
@@ -109,11 +117,11 @@ int weft_http_set(weft_http *http, const char *name, const char *value) {
     if (name_size + value_size + 4 > WF_HTTP_SET - work->set_size)
         return -EMSGSIZE;
     char *at = work->set + work->set_size;
-    memcpy(at, name, name_size);
-    memcpy(at + name_size, ": ", 2);
-    memcpy(at + name_size + 2, value, value_size);
-    memcpy(at + name_size + 2 + value_size, "\r\n", 2);
-    work->set_size += (uint32_t)(name_size + value_size + 4);
+    at = put(at, name, name_size);
+    at = PUT(at, ": ");
+    at = put(at, value, value_size);
+    at = PUT(at, "\r\n");
+    work->set_size = (uint32_t)(at - work->set);
     return 0;
 }
 
@@ -234,13 +242,6 @@ static int begin_body(weft_http *http, bool is_whole, uint64_t size) {
     return put_head(http);
 }
 
-static char *put(char *at, const char *text, size_t size) {
-    memcpy(at, text, size);
-    return at + size;
-}
-
-#define PUT(at, text) put((at), (text), sizeof(text) - 1)
-
 static char *put_number(char *at, uint64_t number) {
     char digits[20];
     int count = 0;
@@ -345,9 +346,8 @@ void wf_http_chunk_close(weft_http *http) {
     char *at = work->out + http->chunk - CHUNK_HEAD;
     for (int i = 3; i >= 0; i--, size >>= 4)
         at[i] = digits[size & 15];
-    memcpy(at + 4, "\r\n", 2);
-    memcpy(work->out + work->out_size, "\r\n", 2);
-    work->out_size += 2;
+    (void)PUT(at + 4, "\r\n");
+    work->out_size = (uint32_t)(PUT(work->out + work->out_size, "\r\n") - work->out);
     http->chunk = 0;
 }
 
@@ -426,8 +426,7 @@ void wf_http_response_end(weft_http *http) {
         wf_http_chunk_close(http);
         if (work->out_size + 5 > WF_HTTP_OUT && wf_http_out_flush(http->conn) != 0)
             return;
-        memcpy(work->out + work->out_size, "0\r\n\r\n", 5);
-        work->out_size += 5;
+        work->out_size = (uint32_t)(PUT(work->out + work->out_size, "0\r\n\r\n") - work->out);
     } else if (http->mode == WF_HTTP_FIXED && http->sent < http->length) {
         http->is_broken = http->closes = true;
     }
@@ -448,7 +447,6 @@ int wf_http_continue(weft_http *http) {
         return 0;
     if (work->out_size + sizeof line > WF_HTTP_OUT && wf_http_out_flush(http->conn) != 0)
         return http->conn->error;
-    memcpy(work->out + work->out_size, line, sizeof line - 1);
-    work->out_size += (uint32_t)sizeof line - 1;
+    work->out_size = (uint32_t)(put(work->out + work->out_size, line, sizeof line - 1) - work->out);
     return wf_http_out_flush(http->conn);
 }

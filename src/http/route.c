@@ -40,6 +40,7 @@ struct matching {
     const struct wf_http_route *other; /* fits the path, but not the method */
 };
 
+static bool path_is_sound(const char *path);
 static struct wf_http_route *child_for(struct wf_http_route *parent, const char *segment, size_t size, int *error);
 static struct wf_http_route *route_new(const char *name, size_t size);
 static const struct route_method *route_match(const struct wf_http_route *node, const char *path,
@@ -86,14 +87,12 @@ int wf_http_routes_add(struct wf_http_route *routes, const char *pattern, weft_h
     if (method_size >= METHOD_SIZE || *path != '/' || (method_size > 0 && path == pattern + method_size) ||
         strlen(pattern) >= WF_HTTP_TEXT || strspn(pattern, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") < method_size)
         return -EINVAL;
+    if (!path_is_sound(path)) /* before anything is made of it */
+        return -EINVAL;
     struct wf_http_route *node = routes;
-    uint32_t parameters = 0;
     while (*path) {
         size_t size = strcspn(path + 1, "/");
         int error = 0;
-        parameters += path[1] == ':' || (size == 1 && path[1] == '+');
-        if (parameters > WF_HTTP_PARAMETERS)
-            return -EINVAL;
         node = child_for(node, path + 1, size, &error);
         if (!node)
             return error;
@@ -113,7 +112,21 @@ int wf_http_routes_add(struct wf_http_route *routes, const char *pattern, weft_h
     return 0;
 }
 
-/* The child, made if it is not there. -EINVAL for a parameter without a name, or with two names in one place. */
+/* Parameters have names, there are not too many, and "+" is the last segment. */
+static bool path_is_sound(const char *path) {
+    uint32_t parameters = 0;
+    while (*path) {
+        size_t size = strcspn(path + 1, "/");
+        bool is_rest = size == 1 && path[1] == '+';
+        parameters += path[1] == ':' || is_rest;
+        if ((size == 1 && path[1] == ':') || (is_rest && path[2]))
+            return false;
+        path += size + 1;
+    }
+    return parameters <= WF_HTTP_PARAMETERS;
+}
+
+/* The child, made if it is not there. -EINVAL for a parameter with two names in one place: then all before it was there. */
 static struct wf_http_route *child_for(struct wf_http_route *parent, const char *segment, size_t size, int *error) {
     struct wf_http_route **at = &parent->first;
     bool is_any = size > 0 && *segment == ':';
@@ -122,9 +135,6 @@ static struct wf_http_route *child_for(struct wf_http_route *parent, const char 
         segment++;
         size--;
     }
-    *error = (is_any && size == 0) || (is_rest && segment[1]) ? -EINVAL : 0;
-    if (*error)
-        return NULL;
     if (is_any || is_rest)
         at = is_any ? &parent->any : &parent->rest;
     for (; *at; at = &(*at)->next)

@@ -33,6 +33,7 @@ struct serving {
 static int options_check(weft_http_options *options);
 static void default_time(int64_t *time, int64_t seconds);
 static void serving_left(struct wf_leaver *leaver);
+static struct wf_http_conn *find_unbegun(struct serving *serving);
 static int serve_body(weft_scope *scope, void *opaque);
 static int accept_body(weft_scope *scope, void *opaque);
 static int accept_one(struct serving *serving);
@@ -69,7 +70,8 @@ static int options_check(weft_http_options *options) {
         return -EINVAL;
     if (options->max_head && (options->max_head < HEAD_LEAST || options->max_head > HEAD_MOST))
         return -EINVAL;
-    if (options->server_name && (strlen(options->server_name) > 64 || strpbrk(options->server_name, "\r\n")))
+    if (options->server_name &&
+        (strlen(options->server_name) > 64 || !wf_http_is_all(options->server_name, WF_HTTP_VALUE)))
         return -EINVAL;
     if (!options->max_head)
         options->max_head = 16 * 1024;
@@ -139,10 +141,27 @@ int weft_http_serve(weft_http_server *server, weft_fd listener) {
 /* Also when its fiber was dropped with its runtime. */
 static void serving_left(struct wf_leaver *leaver) {
     struct serving *serving = WF_CONTAINER(leaver, struct serving, leaver);
+    struct wf_http_conn *conn;
+    while ((conn = find_unbegun(serving)))
+        wf_http_connection_end(conn);
     wf_lock_take(&serving->server->lock);
     wf_list_remove(&serving->node);
     wf_lock_drop(&serving->server->lock);
     weft_waitgroup_done(&serving->server->serving);
+}
+
+/* All of its fibers have ended, or are dropped: one of those that there was no stack for. */
+static struct wf_http_conn *find_unbegun(struct serving *serving) {
+    struct wf_list *connections = &serving->server->connections;
+    struct wf_http_conn *found = NULL;
+    wf_lock_take(&serving->server->lock);
+    for (struct wf_list *node = connections->next; node != connections && !found; node = node->next) {
+        struct wf_http_conn *conn = WF_CONTAINER(node, struct wf_http_conn, node);
+        if (conn->serving == serving && !conn->has_begun)
+            found = conn;
+    }
+    wf_lock_drop(&serving->server->lock);
+    return found;
 }
 
 static int serve_body(weft_scope *scope, void *opaque) {
@@ -190,14 +209,22 @@ static int accept_one(struct serving *serving) {
     int error = weft_semaphore_acquire(&server->room, 1, WEFT_NEVER);
     if (error)
         return error;
-    struct wf_http_conn *conn = wf_os_alloc(sizeof *conn);
-    error = conn ? weft_accept(serving->listener, &conn->fd, &conn->peer, WEFT_NEVER) : -ENOMEM;
+    weft_fd fd;
+    weft_address peer;
+    struct wf_http_conn *conn = NULL;
+    error = weft_accept(serving->listener, &fd, &peer, WEFT_NEVER);
+    if (!error && !(conn = wf_os_alloc(sizeof *conn))) { /* not before: the fiber may be dropped while it waits */
+        weft_close(fd);
+        error = -ENOMEM;
+    }
     if (error) {
-        wf_os_free(conn);
         weft_semaphore_release(&server->room, 1);
         return error == -ENOMEM ? weft_sleep(weft_after(MEMORY_PAUSE)) : error; /* others may give some back */
     }
+    conn->fd = fd;
+    conn->peer = peer;
     conn->server = server;
+    conn->serving = serving;
     wf_store_relaxed(&conn->state, WF_HTTP_BUSY);
     wf_lock_take(&server->lock);
     wf_list_append(&server->connections, &conn->node);
@@ -223,7 +250,7 @@ int weft_http_server_stop(weft_http_server *server, weft_time deadline) {
     for (struct wf_list *node = server->connections.next; node != &server->connections; node = node->next) {
         struct wf_http_conn *conn = WF_CONTAINER(node, struct wf_http_conn, node);
         uint32_t idle = WF_HTTP_IDLE;
-        if (wf_cas_acq_rel(&conn->state, &idle, WF_HTTP_ENDING))
+        if (wf_cas_seq_cst(&conn->state, &idle, WF_HTTP_ENDING))
             (void)weft_shutdown(conn->fd, WEFT_SHUT_READ);
     }
     wf_lock_drop(&server->lock);

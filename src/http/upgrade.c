@@ -65,6 +65,7 @@ int weft_http_upgrade(weft_http *http, const char *protocol, weft_fd *fd, const 
     *early = parser->buffer + parser->start;
     *early_size = parser->end - parser->start;
     http->conn->fd = WEFT_NO_FD;
+    http->conn->error = -EALREADY; /* for whoever writes on */
     http->closes = true;
     return 0;
 }
