@@ -12,7 +12,7 @@ all: ## build the library, the command, tests and examples
 	@cmake --preset release
 	@cmake --build --preset release
 
-demo: all ## build, then show a million fibers at work
+demo: all ## build, then show a million fibers and a server at work
 	@tools/demo
 
 test: ## build, then run the whole test suite

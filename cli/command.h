@@ -33,14 +33,18 @@ void cli_help_print(FILE *out);
 
 int cli_doctor(int argc, char **argv);
 int cli_help(int argc, char **argv);
+int cli_load(int argc, char **argv);
 int cli_new(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_serve(int argc, char **argv);
 int cli_version(int argc, char **argv);
 
 extern const char cli_doctor_usage[];
 extern const char cli_help_usage[];
+extern const char cli_load_usage[];
 extern const char cli_new_usage[];
 extern const char cli_run_usage[];
+extern const char cli_serve_usage[];
 extern const char cli_version_usage[];
 
 #endif

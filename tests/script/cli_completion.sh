@@ -17,14 +17,14 @@ for command in "${commands[@]}"; do
         words=$((words + 1))
         name=${option##*-}
         grep -qw -- "$option" "$completion/weft.bash" || fail "weft.bash does not know $command $option"
-        grep -q -- "${option}[+=[]" "$completion/weft.zsh" || fail "weft.zsh does not know $command $option"
+        grep -q -- "${option}[+=[},]" "$completion/weft.zsh" || fail "weft.zsh does not know $command $option"
         grep -qE -- "-[ls] ${option##-}( |\$)|-[ls] ${option##--}( |\$)" "$completion/weft.fish" ||
             fail "weft.fish does not know $command $option"
         grep -qE "Fl -?${option#-}( |\$)|Fl .*-$name( |\$)" "$WEFT_SOURCE_DIR/man/weft.1" ||
             fail "the manual does not know $command $option"
-    done < <("$weft" help "$command" | grep -oE '^  -.{16}' | grep -oE -- '(^| )--?[A-Za-z-]+' | tr -d ' ' | sort -u)
+    done < <("$weft" help "$command" | grep -oE '^ {2,6}-.{16}' | grep -oE -- '(^| )--?[A-Za-z-]+' | tr -d ' ' | sort -u)
 done
-[ "$words" -ge 15 ] || fail "only $words options were looked at"
+[ "$words" -ge 35 ] || fail "only $words options were looked at"
 
 # complete_with WORD...: what bash offers for the last word, sorted
 complete_with() {
@@ -54,6 +54,12 @@ offers 'three.txt' run one.c th
 offers 'four' run -I f
 offers '--sanitize=thread' run --sanitize=t
 offers '' version x
+offers 'four' serve f
+offers '--log' serve --lo
+offers '--max-age' serve --list --m
+offers '--rate --requests' load --r
+offers 'three.txt' load --body th
+offers 'PATCH POST PUT' load -X P
 
 for shell in zsh fish; do
     ! command -v "$shell" >/dev/null || "$shell" -n "$completion/weft.$shell" || fail "$shell does not understand its file"

@@ -2,7 +2,7 @@
 
 _weft() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
-    local commands='run new doctor version help'
+    local commands='run new serve load doctor version help'
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
@@ -33,6 +33,28 @@ _weft() {
                 mapfile -t COMPREPLY < <(compgen -f -X '!*.c' -- "$word"; compgen -d -- "$word")
                 ;;
             esac
+            ;;
+        esac
+        ;;
+    serve)
+        case $before in
+        -a | --address | --max-age) ;;
+        *)
+            case $word in
+            -*) mapfile -t COMPREPLY < <(compgen -W '-a --address -l --log --list --hidden --max-age -h --help' -- "$word") ;;
+            *) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+            esac
+            ;;
+        esac
+        ;;
+    load)
+        case $before in
+        --body) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        -X | --method) mapfile -t COMPREPLY < <(compgen -W 'GET HEAD POST PUT PATCH DELETE OPTIONS' -- "$word") ;;
+        -c | -d | -n | -r | -t | -H | --connections | --duration | --requests | --rate | --timeout | --header) ;;
+        *)
+            mapfile -t COMPREPLY < <(compgen -W '-c --connections -d --duration -n --requests -r --rate -t --timeout
+                -X --method -H --header --body --json -h --help' -- "$word")
             ;;
         esac
         ;;

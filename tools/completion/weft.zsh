@@ -8,6 +8,8 @@ _weft() {
     commands=(
         'run:compile a C program, or take it from the cache, and run it'
         'new:start a project in a new directory'
+        'serve:serve the files of a directory over HTTP'
+        'load:send requests to an HTTP server and time the answers'
         'doctor:tell what this machine offers and what weft makes of it'
         'version:print the version and how it was built'
         'help:explain a command'
@@ -41,6 +43,30 @@ _weft() {
                 '(- *)--help[explain this command]' \
                 '1:C program:_files -g "*.c"' \
                 '*:argument of the program:_files'
+            ;;
+        serve)
+            _arguments \
+                '(-a --address)'{-a+,--address=}'[where to listen]:address:' \
+                '(-l --log)'{-l,--log}'[say every request on standard error]' \
+                '--list[list directories that have no index.html]' \
+                '--hidden[serve names that begin with a dot, too]' \
+                '--max-age=[how long browsers may keep what they got]:seconds:' \
+                '(- *)'{-h,--help}'[explain this command]' \
+                '1:directory:_directories'
+            ;;
+        load)
+            _arguments \
+                '(-c --connections)'{-c+,--connections=}'[how many at once]:number:' \
+                '(-d --duration)'{-d+,--duration=}'[how long]:time:' \
+                '(-n --requests)'{-n+,--requests=}'[how many in all]:number:' \
+                '(-r --rate)'{-r+,--rate=}'[how many a second]:number:' \
+                '(-t --timeout)'{-t+,--timeout=}'[for an answer]:time:' \
+                '(-X --method)'{-X+,--method=}'[method]:method:(GET HEAD POST PUT PATCH DELETE OPTIONS)' \
+                '*'{-H+,--header=}'[one more header]:header:' \
+                '--body=[what is sent with each request]:file:_files' \
+                '--json[the figures as JSON]' \
+                '(- *)'{-h,--help}'[explain this command]' \
+                '1:URL:_urls'
             ;;
         doctor)
             _arguments \
