@@ -170,12 +170,12 @@ struct wf_worker {
     uint64_t idle_switches;              /* owner only: how many switches its processor had made by then */
     uint32_t told_count;                 /* owner only: what it has found in the poller and not told yet */
     struct wf_os_ready told[WF_POLL_MOST];
-    bool has_thread;                     /* the first one runs on the caller's */
-    bool is_spare;                       /* under the crew's lock: it is in the list */
-    bool is_spoilt;                      /* its own: the thread is to end and not to be used again */
-    bool is_resting;                     /* under the crew's lock: see wf_crew_rest_alone */
-    int begin_error;                     /* written by the thread before begun is unparked */
-    uint32_t index;                      /* how many there were before it */
+    bool has_thread; /* the first one runs on the caller's */
+    bool is_spare;   /* under the crew's lock: it is in the list */
+    bool is_spoilt;  /* its own: the thread is to end and not to be used again */
+    bool is_resting; /* under the crew's lock: see wf_crew_rest_alone */
+    int begin_error; /* written by the thread before begun is unparked */
+    uint32_t index;  /* how many there were before it */
     struct wf_os_thread thread;
     _Atomic int64_t thread_id; /* the kernel's; written before begun is unparked; the monitor may be late to look */
     struct wf_parker begun;
