@@ -269,6 +269,7 @@ static struct wf_stack *dress_slot(struct wf_stacks *stacks, char *slot, size_t 
     size_t colour = (size_t)(number % COLOURS) * COLOUR_STEP;
     char *high = slot + slot_size - colour;
     struct wf_stack *stack = (struct wf_stack *)(((uintptr_t)high - sizeof *stack) & ~(uintptr_t)63);
+    wf_os_forget(slot, slot_size); /* it may have been cold, and had its header elsewhere */
     memset(stack, 0, sizeof *stack);
     stack->slot = slot;
     stack->slot_size = slot_size;

@@ -81,9 +81,7 @@ int wf_os_map(size_t bytes, void **out) {
     /* A huge page under a stack would make one touched page cost two megabytes. Advice only: failure is harmless. */
     (void)madvise(base, bytes, MADV_NOHUGEPAGE);
     wf_fetch_add_relaxed(&mapped_bytes, (int64_t)bytes);
-#ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(base, bytes); /* there may have been a thread's stack here: its shadow outlives it */
-#endif
+    wf_os_forget(base, bytes); /* there may have been a thread's stack here */
     *out = base;
     return 0;
 }
@@ -126,6 +124,14 @@ uint32_t wf_os_guard_install_many(void *base, size_t stride, size_t bytes, uint3
         ranges[i] = (struct iovec){.iov_base = (char *)base + i * stride, .iov_len = bytes};
     long done = syscall(SYS_process_madvise, PIDFD_OF_SELF, ranges, (long)count, MADV_GUARD_INSTALL, 0);
     return done < 0 ? 0 : (uint32_t)((size_t)done / bytes);
+}
+
+void wf_os_forget(void *base, size_t bytes) {
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(base, bytes);
+#else
+    (void)base, (void)bytes;
+#endif
 }
 
 int wf_os_discard(void *base, size_t bytes) {

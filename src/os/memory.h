@@ -38,6 +38,10 @@ int wf_os_guard_install(void *base, size_t bytes, enum wf_guard kind);
  * on; 0 where the kernel cannot do it. */
 uint32_t wf_os_guard_install_many(void *base, size_t stride, size_t bytes, uint32_t count);
 
+/* Somebody else uses the memory from now on: what AddressSanitizer believes of the frames that were there, some of which never
+ * returned, is not true any more. */
+void wf_os_forget(void *base, size_t bytes);
+
 /* Drops the contents of whole pages at once; they read as zero afterwards. */
 int wf_os_discard(void *base, size_t bytes);
 

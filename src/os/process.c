@@ -30,6 +30,7 @@
 
 #include "base/assert.h"
 #include "base/atomic.h"
+#include "os/call.h"
 #include "os/epoll.h"
 #include "os/fault.h"
 #include "os/memory.h"
@@ -264,9 +265,7 @@ void wf_os_child_destroy(int pidfd) {
 }
 
 int wf_os_open_null(void) {
-    int fault = wf_fault(WF_CALL_DUPLICATE);
-    if (fault)
-        return fault;
-    int fd = open("/dev/null", O_RDWR | O_CLOEXEC); // cppcheck-suppress resourceLeak ; it is what is returned
-    return fd < 0 ? -errno : fd;
+    int fd;
+    WF_OS_CALL(fd, DUPLICATE, open("/dev/null", O_RDWR | O_CLOEXEC));
+    return fd;
 }
