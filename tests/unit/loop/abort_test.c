@@ -172,7 +172,7 @@ TEST(scopes_of_signals_without_memory) {
     run_fibers_with(&options, scopes_without_memory);
 }
 
-static void listen(weft_target_event *event, void *arg) {
+static void hear(weft_target_event *event, void *arg) {
     (void)event;
     (void)arg;
     calls++;
@@ -184,7 +184,7 @@ static int try_target(void) {
     int status = weft_abort_new(&signal);
     weft_target_options options = {.signal = signal};
     if (!status)
-        status = weft_target_add(&target, "x", listen, NULL, &options);
+        status = weft_target_add(&target, "x", hear, NULL, &options);
     if (status)
         CHECK_EQ(weft_target_count(&target, NULL), 0);
     weft_target_term(&target);
@@ -392,7 +392,7 @@ TEST(a_signal_that_is_aborted_while_its_listener_is_put_there_keeps_it_out) {
     shared[0] = make();
     weft_target_options options = {.signal = shared[0]};
     step_at("target.before_put", 0, fire_first);
-    CHECK_EQ(weft_target_add(&target, "x", listen, NULL, &options), -ECANCELED);
+    CHECK_EQ(weft_target_add(&target, "x", hear, NULL, &options), -ECANCELED);
     step_was_made();
     CHECK_EQ(weft_target_count(&target, NULL), 0);
     weft_target_term(&target);
@@ -402,18 +402,18 @@ TEST(a_signal_that_is_aborted_while_its_listener_is_put_there_keeps_it_out) {
 static weft_target *shared_target;
 
 static void remove_listener(void) {
-    CHECK_EQ(weft_target_remove(shared_target, "x", listen, NULL, false), 0);
+    CHECK_EQ(weft_target_remove(shared_target, "x", hear, NULL, false), 0);
 }
 
 static void add_listener(void) {
-    CHECK_EQ(weft_target_add(shared_target, "x", listen, shared_target, NULL), 0);
+    CHECK_EQ(weft_target_add(shared_target, "x", hear, shared_target, NULL), 0);
 }
 
 TEST(a_listener_that_is_removed_before_its_claim_is_not_called) {
     weft_target target = {0};
     weft_target_event event = {.type = "x"};
     shared_target = &target;
-    CHECK_EQ(weft_target_add(&target, "x", listen, NULL, NULL), 0);
+    CHECK_EQ(weft_target_add(&target, "x", hear, NULL, NULL), 0);
     calls = 0;
     step_at("target.before_claim", 1, remove_listener); /* 0 is that of the pass with capture */
     CHECK_EQ(weft_target_dispatch(&target, &event), 1);
@@ -426,7 +426,7 @@ TEST(two_that_make_the_board_of_a_target_agree_on_one) {
     weft_target target = {0};
     shared_target = &target;
     step_at("target.before_board", 0, add_listener);
-    CHECK_EQ(weft_target_add(&target, "x", listen, NULL, NULL), 0);
+    CHECK_EQ(weft_target_add(&target, "x", hear, NULL, NULL), 0);
     step_was_made();
     CHECK_EQ(weft_target_count(&target, "x"), 2);
     weft_target_term(&target);
