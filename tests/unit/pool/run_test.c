@@ -199,7 +199,7 @@ static void stop_retried(void) {
 }
 
 static void strike_before_retry(void (*what)(void), weft_work_status status) {
-    stuck_begin(NULL);
+    stuck_begin(&(weft_pool_options){.grace = PATIENCE_NS}); /* it comes back, however slow the machine is */
     staged_block();
     weft_work_options options = {.retry = WEFT_RETRY_REQUEUE, .max_retries = 5, .callback = note_end};
     CHECK_EQ(weft_pool_submit_with(staged, &retried, &options, fail_always, NULL), 0);
