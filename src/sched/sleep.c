@@ -87,9 +87,12 @@ static void lie_down(struct wf_worker *worker, int64_t rest_until, int64_t stays
     } else {
         if (worker->processor->is_uncovered)
             wf_worker_cover_timers(worker);
-        /* nobody is somebody by now: the poller. It alone has a limit, so it has to come back for our wish. */
-        if (rest_until < wf_load_relaxed(&engine->poll_deadline))
+        /* nobody is somebody by now: the poller. It alone has a limit, so it has to come back for our wish; also when it has not
+         * said yet how long it will sleep, since it may have asked before we were idle. */
+        int64_t limit = wf_load_relaxed(&engine->poll_deadline);
+        if (rest_until < limit || (limit == INT64_MIN && rest_until != WF_NEVER))
             wf_engine_unpark_any(engine, (uint32_t)nobody);
+        WF_POINT("sleep.beside_poller");
         wf_parker_park(&worker->processor->parker, stays_until);
     }
     wf_world_resume(worker);
@@ -147,6 +150,7 @@ static int64_t engine_earliest(struct wf_engine *engine) {
 static void worker_poll(struct wf_worker *worker, int64_t rest_until) {
     struct wf_engine *engine = worker->engine;
     int64_t limit = rest_until;
+    WF_POINT("poll.before_limit");
     for (;;) {
         int64_t earliest = engine_earliest(engine);
         if (earliest < limit)

@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/point.h"
 #include "os/fault.h"
 #include "os/thread.h"
 #include "runtime/runtime.h"
+#include "support/door.h"
 #include "support/quiet.h"
 #include "support/rendezvous.h"
 #include "support/run.h"
@@ -33,6 +35,43 @@ TEST(a_receive_that_nobody_sends_to_is_reported) {
     CHECK(strstr(text, "in rendezvous on 0x"));
     CHECK(strstr(text, "(receive_for_ever)"));
     CHECK(meeting.receivers == NULL); /* it was taken out of the queue when it was dropped */
+}
+
+static atomic_int is_holding;
+static atomic_int is_held;
+static atomic_int is_beside;
+
+/* Whoever goes to the poller next, before it has said for how long, stays there until another one has lain down. */
+static void hold_the_poller(const char *name) {
+    if (strcmp(name, "sleep.beside_poller") == 0)
+        atomic_store(&is_beside, 1);
+    if (strcmp(name, "poll.before_limit") != 0 || !atomic_exchange(&is_holding, 0))
+        return;
+    atomic_store(&is_beside, 0);
+    atomic_store(&is_held, 1);
+    weft_time limit = weft_after(PATIENCE_NS);
+    while (!atomic_load(&is_beside) && weft_now() < limit)
+        sched_yield();
+}
+
+/* The other worker sleeps in the poller, is woken for nothing, and asks for its limit while this one is busy. */
+static int wait_while_the_poller_is_held(void *arg) {
+    struct wf_engine *engine = &weft_runtime_self()->fibers.engine;
+    int32_t poller;
+    COMPUTE_UNTIL((poller = wf_load_relaxed(&engine->poller)) != WF_POLLER_NONE &&
+                  wf_load_relaxed(&engine->poll_deadline) != INT64_MIN);
+    atomic_store(&is_holding, 1);
+    wf_engine_unpark_any(engine, (uint32_t)poller);
+    COMPUTE_UNTIL(atomic_load(&is_held));
+    return receive_for_ever(arg);
+}
+
+TEST(a_poller_that_asked_before_the_last_one_was_idle_comes_back) {
+    atomic_store(&is_held, 0);
+    wf_point_hook = hold_the_poller;
+    CHECK_EQ(run_quietly(&(weft_options){.workers = 2}, wait_while_the_poller_is_held, NULL), -EDEADLK);
+    wf_point_hook = NULL;
+    CHECK(atomic_load(&is_beside));
 }
 
 static void *send_after_a_silence(void *arg) {
