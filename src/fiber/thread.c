@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/point.h"
 #include "fiber/fiber.h"
 #include "os/clock.h"
 #include "os/report.h"
@@ -110,7 +111,8 @@ bool wf_hog_is_at_task(struct wf_worker *base) {
     return wf_load_relaxed(&((struct wf_fiber_worker *)base)->current) != NULL;
 }
 
-/* The record cannot go, but the fiber can, and then another one is named; that one runs there too. */
+/* The record cannot go, but the fiber can: then nobody is named, or another one that has the record by now; that one runs
+ * too. */
 void wf_hog_note(struct wf_worker *base, struct wf_processor *processor) {
     struct wf_fiber_worker *worker = (struct wf_fiber_worker *)base;
     struct wf_fibers *fibers = wf_fibers_of(base->engine);
@@ -120,11 +122,15 @@ void wf_hog_note(struct wf_worker *base, struct wf_processor *processor) {
     if (!fiber)
         return;
     weft_hog seen = {0};
+    WF_POINT("hog.before_look");
     wf_lock_take(&fiber->lock);
     seen.entry = wf_load_relaxed(&fiber->entry);
     seen.last = wf_fiber_id(fibers, fiber);
     wf_fiber_copy_name(fiber, seen.name);
+    bool is_over = wf_load_relaxed(&fiber->place) & WF_PLACE_NEW;
     wf_lock_drop(&fiber->lock);
+    if (is_over)
+        return;
     wf_store_relaxed(entry, seen.entry);
     wf_lock_take(&fibers->hogs.lock);
     weft_hog *hog = find_hog_locked(&fibers->hogs, seen.entry);

@@ -87,6 +87,7 @@ int wf_os_map(size_t bytes, void **out) {
 }
 
 void wf_os_unmap(void *base, size_t bytes) {
+    wf_os_forget(base, bytes); /* what is mapped here next need not come from us */
     int failed = munmap(base, bytes);
     WF_CHECK(failed == 0);
     wf_fetch_sub_relaxed(&mapped_bytes, (int64_t)bytes);

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/memory.h"
 #include "os/report.h"
 
 struct mapping {
@@ -103,6 +104,7 @@ static bool find_symbol(const char *path, uint64_t file_offset, char *buffer, si
     const unsigned char *image = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
     if (image == MAP_FAILED)
         goto close_file;
+    wf_os_forget((void *)image, length); /* there may have been a thread's stack here */
 
     const Elf64_Ehdr *header = (const void *)image;
     const Elf64_Phdr *segment = (const void *)(image + header->e_phoff);

@@ -22,6 +22,11 @@ static void *say_has_run(void *arg) {
     return arg;
 }
 
+static void *say_began(void *arg) {
+    atomic_fetch_add(&began, 1);
+    return arg;
+}
+
 static void *compute_until_it_has_run(void *arg) {
     atomic_fetch_add(&began, 1);
     COMPUTE_UNTIL(atomic_load(&has_run));
@@ -297,6 +302,41 @@ static void compute_until_found_out(void) {
 TEST(a_hog_that_is_back_before_its_extra_processor_begins_leaves_none_in_service) {
     weft_options options = {.workers = 1, .keep_alive = WEFT_MILLISECOND};
     run_hooked(&options, come_back_at_once, compute_until_found_out);
+}
+
+static atomic_int is_joined;
+
+static void be_over_before_the_look(const char *name) {
+    if (!is_first_at(name, "hog.before_look"))
+        return;
+    atomic_store(&has_run, 1);
+    COMPUTE_UNTIL(atomic_load(&is_joined));
+}
+
+static void *compute_while_another_waits(void *arg) {
+    CHECK_EQ(weft_go(say_began, NULL), 0);
+    return wait_for_the_flag(arg);
+}
+
+static void compute_until_looked_at(void) {
+    weft_fiber fiber;
+    weft_hog hogs[4];
+    weft_spawn_options named = {.name = "hog"};
+    arm_hook();
+    atomic_store(&has_run, 0);
+    atomic_store(&is_joined, 0);
+    CHECK_EQ(weft_spawn_with(&fiber, &named, compute_while_another_waits, NULL), 0);
+    JOIN(fiber, NULL);
+    atomic_store(&is_joined, 1);
+    wait_until_threads_are_gone();
+    CHECK_GE(thread_stats().hogs, 1);
+    for (int i = weft_get_hogs(NULL, hogs, 4) - 1; i >= 0; i--)
+        CHECK(hogs[i].entry != compute_while_another_waits);
+}
+
+TEST(a_hog_that_is_over_before_its_name_is_read_is_counted_and_not_named) {
+    weft_options options = {.workers = 1, .keep_alive = WEFT_MILLISECOND};
+    run_hooked(&options, be_over_before_the_look, compute_until_looked_at);
 }
 
 static weft_chan *answers;
