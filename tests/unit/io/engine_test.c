@@ -78,9 +78,10 @@ TEST(a_thread_that_selects_is_not_forgotten_when_the_engine_ends) {
 
 /* Between the look at the descriptor and the park of a select, the engine that watches it ends. The second case does that when
  * its turn comes. */
-static atomic_int may_end, has_ended;
+static atomic_int has_watched, may_end, has_ended;
 static void watch_until_told(void) {
     CHECK_EQ(weft_wait_readable(ends[0], weft_after(WEFT_MICROSECOND)), -ETIMEDOUT);
+    atomic_store(&has_watched, 1);
     WAIT_UNTIL(atomic_load(&may_end));
 }
 static void *run_other(void *arg) {
@@ -106,10 +107,12 @@ static void *write_when_waited_for(void *arg) {
 TEST_BOTH(a_select_that_lies_down_as_the_other_engine_ends_is_watched) {
     struct on_thread_call writer;
     io_open(IO_TCP, ends);
+    atomic_store(&has_watched, 0);
     atomic_store(&may_end, 0);
     atomic_store(&has_ended, 0);
     pthread_t other = thread_start(run_other, NULL);
-    WAIT_UNTIL(is_watched(ends[0]));
+    WAIT_UNTIL(atomic_load(&has_watched)); /* and does not wait itself any more */
+    CHECK(is_watched(ends[0]));
     weft_case cases[] = {weft_on_readable(ends[0]), wf_case_make(&end_kind, NULL, 0, NULL)};
     on_thread_start(&writer, write_when_waited_for, NULL);
     CHECK_EQ(weft_select_ordered(cases, 2, WEFT_NEVER), 0);
