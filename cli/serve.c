@@ -26,17 +26,21 @@ const char cli_serve_usage[] =
     "      --list              list directories that have no index.html\n"
     "      --hidden            serve names that begin with a dot, too\n"
     "      --max-age SECONDS   how long browsers may keep what they got\n"
+    "      --gzip              pack text for those who take it\n"
     "  -h, --help              this text\n";
 
 struct serve {
     weft_http_folder folder;
     weft_address address;
     bool logs;
+    bool packs;
     weft_http_server *server;
     weft_fd listener;
 };
 
-enum { OPTION_LIST = 256, OPTION_HIDDEN, OPTION_MAX_AGE };
+/* PACK_LEVEL: what gzip itself does without being told. */
+enum { PACK_LEVEL = 6 };
+enum { OPTION_LIST = 256, OPTION_HIDDEN, OPTION_MAX_AGE, OPTION_GZIP };
 
 static int serve_options(struct serve *serve, int argc, char **argv);
 static int serve_main(void *opaque);
@@ -67,6 +71,7 @@ static int serve_options(struct serve *serve, int argc, char **argv) {
         {"list", no_argument, NULL, OPTION_LIST},
         {"hidden", no_argument, NULL, OPTION_HIDDEN},
         {"max-age", required_argument, NULL, OPTION_MAX_AGE},
+        {"gzip", no_argument, NULL, OPTION_GZIP},
         {"help", no_argument, NULL, 'h'},
         {0},
     };
@@ -85,6 +90,9 @@ static int serve_options(struct serve *serve, int argc, char **argv) {
             break;
         case OPTION_HIDDEN:
             serve->folder.shows_hidden = true;
+            break;
+        case OPTION_GZIP:
+            serve->packs = true;
             break;
         case OPTION_MAX_AGE:
             serve->folder.max_age = (uint32_t)strtoul(optarg, &end, 10);
@@ -132,6 +140,8 @@ static int serve_open(struct serve *serve) {
         cli_fail("serve: this weft was built without its HTTP parser");
         return error;
     }
+    if (!error && serve->packs)
+        error = weft_http_gzip(serve->server, PACK_LEVEL);
     if (!error)
         error = weft_http_route(serve->server, "GET /+", weft_http_folder_handler, &serve->folder);
     if (!error)

@@ -16,7 +16,7 @@ foreach(noun callback invoke library signature)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ffi/${noun}.c PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()
 # The same for names and c-ares, and what is packed and zlib.
-foreach(file os/ares io/dns io/dns_ask io/dial http/inflate http/client http/client_fields http/client_pool http/client_request http/client_response)
+foreach(file os/ares io/dns io/dns_ask io/dial http/deflate http/inflate http/client http/client_fields http/client_pool http/client_request http/client_response)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.c PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()
 

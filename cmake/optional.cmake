@@ -68,7 +68,7 @@ weft_optional(CARES "Names by c-ares" PKG libcares LIBRARY cares PACKAGE libc-ar
         }")
 # Streams that tell by themselves whether they are gzip came with 1.2.
 weft_optional(ZLIB "Packed HTTP bodies by zlib" PKG zlib LIBRARY z PACKAGE zlib1g-dev
-    WITHOUT "HTTP clients ask for no packed bodies"
+    WITHOUT "HTTP clients ask for no packed bodies, and servers send none"
     SOURCE "#include <zlib.h>
         int main(void) {
             z_stream stream = {0};

@@ -56,6 +56,7 @@ static int app(void *port) {
         weft_http_route(server, "GET /slow", slow, NULL) != 0 || weft_address_parse(&address, where) != 0 ||
         weft_listen(&listener, &address, NULL) != 0)
         return 1;
+    (void)weft_http_gzip(server, 6); /* long texts go packed, where zlib is there */
     weft_local_address(listener, &address);
     weft_spawn(&fiber, serve, NULL);
     int failed = 0;

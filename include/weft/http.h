@@ -70,6 +70,13 @@ WEFT_API void weft_http_server_free(weft_http_server *server);
  * its own. Before the server serves. Returns 0; -EEXIST for the same pattern twice; -ENOMEM; -EINVAL; -EBUSY while it serves. */
 WEFT_API int weft_http_route(weft_http_server *server, const char *pattern, weft_http_handler handler, void *arg);
 
+/* Bodies of text (text/..., JSON, XML, JavaScript, SVG) of 256 bytes and more go packed, at that level of 1 to 9, to clients that
+ * take gzip; not those of a range, nor those whose handler has set a Content-Encoding or "no-transform". They go in chunks, each
+ * weft_http_flush ends what a client can unpack so far, and an ETag is marked as weak. A packer takes a quarter of a megabyte
+ * while a body is on its way; without memory for it the body goes as it is. Before the server serves. Returns 0; -EINVAL; -EBUSY
+ * while it serves; -ENOSYS in a library that was built without zlib. */
+WEFT_API int weft_http_gzip(weft_http_server *server, int level);
+
 /* Accepts connections and serves them, each on a fiber of its own, until weft_http_server_stop; several fibers may serve several
  * listeners by one server. The listener stays the caller's. Returns 0 when it was stopped and everybody has ended;
  * -ECANCELED, and what weft_accept returns; then connections have ended too. -EPERM on a plain thread. */

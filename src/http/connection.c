@@ -65,6 +65,8 @@ static void connection_left(struct wf_leaver *leaver) {
 
 void wf_http_connection_end(struct wf_http_conn *conn) {
     weft_http_server *server = conn->server;
+    if (conn->pack)
+        server->pack_ops->end(conn);
     if (conn->work)
         wf_http_work_give(server, conn->work);
     wf_lock_take(&server->lock);
@@ -124,7 +126,8 @@ static bool serve_one(struct wf_http_conn *conn) {
                       .max_body = conn->server->options.max_body,
                       .status = 200};
     conn->work->set_size = conn->work->text_size = 0;
-    http.begun_ns = wf_os_now();
+    if (conn->server->options.on_entry)
+        http.begun_ns = wf_os_now();
     int error = read_head(&http);
     if (error == -ENODATA) /* the end, and no request had begun */
         return false;
@@ -164,25 +167,34 @@ static int too_long(const struct wf_http_parser *parser, size_t max_head) {
     return parser->target + parser->target_size >= max_head ? -ENAMETOOLONG : -EMSGSIZE;
 }
 
-/* 0; -ENODATA; or why there is no whole head: -ETIMEDOUT, -EMSGSIZE and others. */
+/* By when the head has to be whole. The clock is read when that is first asked for. */
+static int64_t head_deadline(weft_http *http) {
+    if (http->begun_ns == 0)
+        http->begun_ns = wf_os_now();
+    return wf_time_add(http->begun_ns, http->server->options.head_timeout);
+}
+
+/* 0; -ENODATA; or why there is no whole head: -ETIMEDOUT, -EMSGSIZE and others. The first read finds what has woken the
+ * connection, mostly a whole head: it needs no deadline. */
 static int read_head(weft_http *http) {
     struct wf_http_conn *conn = http->conn;
     struct wf_http_parser *parser = &conn->work->parser;
     size_t max_head = http->server->options.max_head;
-    int64_t deadline = 0;
+    bool is_first = parser->end == 0;
     for (;;) {
         int verdict = parser->end > parser->start ? wf_http_parse_head(parser) : 0;
         if (verdict != 0)
             return verdict < 0 ? verdict : parser->head_size > max_head ? too_long(parser, max_head) : 0;
         if (parser->end >= max_head)
             return too_long(parser, max_head);
-        if (deadline == 0)
-            deadline = wf_time_add(http->begun_ns, http->server->options.head_timeout);
-        int status = wf_http_fill(conn, deadline);
-        if (status <= 0 && (!has_begun(parser) || (status < 0 && status != -ETIMEDOUT)))
+        int status = wf_http_fill(conn, is_first ? WF_HTTP_AT_ONCE : head_deadline(http));
+        bool was_hasty = is_first && status == -ETIMEDOUT;
+        is_first = false;
+        if (status > 0 || was_hasty)
+            continue;
+        if (!has_begun(parser) || (status < 0 && status != -ETIMEDOUT))
             return -ENODATA;
-        if (status <= 0)
-            return status == 0 ? -ECONNRESET : status;
+        return status == 0 ? -ECONNRESET : status;
     }
 }
 
@@ -208,7 +220,7 @@ struct calling {
 static void answer(weft_http *http) {
     struct calling calling = {.http = http};
     char allowed[256];
-    if (strcmp(http->path, "*") == 0) { /* OPTIONS: whether anybody is here */
+    if (*http->path == '*') { /* OPTIONS: whether anybody is here */
         weft_http_reply(http, 204, NULL, NULL, 0);
         return;
     }

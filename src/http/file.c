@@ -15,10 +15,11 @@
 #include "io/fd.h"
 #include "os/beneath.h"
 #include "os/clock.h"
+#include "wait/wait.h"
 #include "weft/file.h"
 #include "weft/thread.h"
 
-enum { ETAG_SIZE = 48, PIECE_MOST = 1 << 20 };
+enum { ETAG_SIZE = 48, PIECE_MOST = 1 << 20, PACKED_AT_ONCE = 32 * 1024 };
 static const char link_bytes[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
 struct file_answer {
@@ -256,10 +257,29 @@ static int set_headers(weft_http *http, const struct file_answer *answer, int st
     return error;
 }
 
+/* Piece by piece: the kernel cannot pack. A file that has become shorter is found out at the end. */
+static int pack_bytes(weft_http *http, const struct file_answer *answer) {
+    char *piece = wf_wait_alloc(PACKED_AT_ONCE);
+    int error = piece ? 0 : -ENOMEM;
+    for (uint64_t done = 0; !error && done < answer->size;) {
+        size_t size = answer->size - done < PACKED_AT_ONCE ? answer->size - done : PACKED_AT_ONCE;
+        ssize_t count = weft_pread_full(answer->fd, piece, size, (off_t)(answer->from + done), NULL);
+        error = count < 0 ? (int)count : count == 0 ? -EPIPE : weft_http_write(http, piece, (size_t)count);
+        done += count > 0 ? (uint64_t)count : 0;
+    }
+    if (piece)
+        wf_wait_free(piece);
+    if (error)
+        http->conn->error = error;
+    return error;
+}
+
 static int send_bytes(weft_http *http, const struct file_answer *answer) {
     int error = wf_http_begin_whole(http, answer->size);
     if (error || http->mode == WF_HTTP_BARE)
         return error;
+    if (http->is_packed)
+        return pack_bytes(http, answer);
     struct wf_http_work *work = http->work;
     struct wf_http_conn *conn = http->conn;
     http->sent += answer->size;

@@ -43,6 +43,9 @@ enum {
     WF_HTTP_DATE = 29, /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 };
 
+/* A moment that has passed: nothing is waited for, as with WEFT_NOW, but who is cancelled is told. */
+#define WF_HTTP_AT_ONCE ((weft_time)1)
+
 struct wf_http_work {
     struct wf_http_work *next; /* among spare ones */
     struct wf_http_parser parser;
@@ -58,6 +61,8 @@ struct wf_http_work {
     char in[]; /* max_head + WF_HTTP_PIECE */
 };
 
+struct wf_http_pack;
+
 enum wf_http_conn_state { WF_HTTP_IDLE, WF_HTTP_BUSY, WF_HTTP_ENDING };
 
 struct wf_http_conn {
@@ -69,10 +74,12 @@ struct wf_http_conn {
     _Atomic uint32_t state;
     /* its fiber's own */
     struct wf_http_work *work;
+    struct wf_http_pack *pack; /* while a body is packed */
     uint32_t requests;
     int error;      /* of the connection: nothing more can be read, or written */
     bool has_begun; /* its fiber runs, or has; a fiber for which there is no stack never does */
     void *serving;  /* constant: whose it is */
+    bool has_seat;  /* its work stays with it for a short rest */
     bool lingers;   /* the client may still be sending what nobody will read */
     uint64_t bytes_in;
     uint64_t bytes_out;
@@ -99,7 +106,6 @@ struct weft_http {
     int64_t begun_ns;
     const char *path;
     const char *query;
-    struct wf_http_parameter parameters[WF_HTTP_PARAMETERS];
     uint32_t parameter_count;
     /* the request's body */
     bool expects; /* the client waits for 100 Continue */
@@ -116,11 +122,24 @@ struct weft_http {
     bool is_broken;  /* what was promised will not come: the end must not look like one */
     bool closes;     /* the connection ends with it */
     bool has_length; /* set by the handler */
+    bool is_packed;  /* so the length is not that of what is sent */
     uint64_t length;
     uint64_t sent;       /* bytes of the body */
     uint64_t gone;       /* of those, and of what is around them: to the socket, past the buffer */
     int64_t gone_waited; /* for how long that was waited for */
     uint32_t chunk; /* where in out the bytes of the open chunk begin, behind the room for its size; 0: none is open */
+    struct wf_http_parameter parameters[WF_HTTP_PARAMETERS]; /* the first parameter_count; the rest is not cleared */
+};
+
+enum wf_http_packing { WF_HTTP_PACK_MORE, WF_HTTP_PACK_FLUSH, WF_HTTP_PACK_LAST };
+
+/* http/deflate.c, for servers that pack. */
+struct wf_http_pack_ops {
+    /* Before the head: whether the body goes packed. Sets what the head has to say of it. */
+    bool (*begin)(weft_http *http);
+    int (*write)(weft_http *http, const char *bytes, size_t size, enum wf_http_packing how);
+    void (*end)(struct wf_http_conn *conn);
+    void (*free)(weft_http_server *server);
 };
 
 struct wf_http_route;
@@ -130,10 +149,15 @@ struct weft_http_server {
     struct wf_http_route *routes; /* constant while it serves */
     size_t work_size;             /* constant */
     struct wf_lock lock;
-    struct wf_list servings; /* under lock; so are the next three */
+    struct wf_list servings; /* under lock; so are the next four */
     struct wf_list connections;
     struct wf_http_work *spare;
     uint32_t spare_count;
+    uint32_t seat_count; /* works that connections keep between requests */
+    const struct wf_http_pack_ops *pack_ops; /* constant while it serves; so is the level. NULL: nothing is packed */
+    int pack_level;
+    struct wf_http_pack *spare_packs; /* under lock */
+    uint32_t spare_pack_count;
     _Atomic uint32_t is_stopping;
     weft_semaphore room; /* for connections */
     weft_waitgroup serving;
@@ -172,6 +196,8 @@ bool wf_http_body_skip(weft_http *http);
 int wf_http_out_flush(struct wf_http_conn *conn);
 /* Before that, in the middle of a response: what was collected of a chunk is one. */
 void wf_http_chunk_close(weft_http *http);
+/* A piece of the body as it is sent, after packing. */
+int wf_http_write_packed(weft_http *http, const char *bytes, size_t size);
 /* The head of a response with a body of that size, which the caller puts behind it. */
 int wf_http_begin_whole(weft_http *http, uint64_t size);
 /* The head of a response that ends HTTP on this connection. */

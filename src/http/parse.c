@@ -350,11 +350,18 @@ bool wf_http_is_all(const char *text, uint8_t kind) {
     return *text == 0;
 }
 
+/* Whatever its case. The first letter tells most of them apart. */
+static bool is_called(const struct wf_http_parser *parser, const struct wf_http_field *field, const char *name,
+                      size_t size) {
+    const char *text = parser->buffer + field->name;
+    return field->name_size == size && ((*text ^ *name) & ~0x20) == 0 && strncasecmp(text, name, size) == 0;
+}
+
 const char *wf_http_find(const struct wf_http_parser *parser, const char *name) {
     size_t size = strlen(name);
     for (uint32_t i = 0; i < parser->field_count; i++) {
         const struct wf_http_field *field = &parser->fields[i];
-        if (field->name_size == size && strncasecmp(parser->buffer + field->name, name, size) == 0)
+        if (is_called(parser, field, name, size))
             return parser->buffer + field->value;
     }
     return NULL;
@@ -364,8 +371,7 @@ uint32_t wf_http_count(const struct wf_http_parser *parser, const char *name) {
     size_t size = strlen(name);
     uint32_t count = 0;
     for (uint32_t i = 0; i < parser->field_count; i++)
-        count += parser->fields[i].name_size == size &&
-                 strncasecmp(parser->buffer + parser->fields[i].name, name, size) == 0;
+        count += is_called(parser, &parser->fields[i], name, size);
     return count;
 }
 

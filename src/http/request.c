@@ -18,61 +18,96 @@
 /* What may be around the bytes of chunks: 64 KiB and seven times as much as they are. One byte a chunk is five times. */
 enum { RAW_FREE = 64 * 1024, RAW_RATIO = 8 };
 
-static int check_host(const struct wf_http_parser *parser);
+/* The fields that every request is asked for. */
+struct noted {
+    const char *host; /* the first */
+    uint32_t host_count;
+    const char *expect; /* the first, or NULL */
+};
+
+static void note_fields(const struct wf_http_parser *parser, struct noted *noted);
+static int check_host(const struct wf_http_parser *parser, const struct noted *noted);
 static int check_path(weft_http *http, const char *target, size_t size);
-static int decode(char *out, const char *text, size_t size);
+static int decode(char *out, const char *text, size_t size, bool *has_dots);
 static int hex_digit(char digit);
 static int normalise(char *path);
 static int next_piece(weft_http *http);
 static int await_piece(weft_http *http);
 
+/* The first byte tells most of them apart. */
+static bool is_method(const struct wf_http_parser *parser, const char *name) {
+    return *parser->method == *name && strcmp(parser->method, name) == 0;
+}
+
 int wf_http_request_check(weft_http *http) {
     const struct wf_http_parser *parser = &http->work->parser;
     const char *target = wf_http_text(parser, parser->target);
-    const char *expect = wf_http_find(parser, "Expect");
+    struct noted noted = {0};
+    note_fields(parser, &noted);
     http->closes = !parser->keeps_alive || (http->server->options.max_requests &&
                                             http->conn->requests + 1 >= http->server->options.max_requests);
-    int status = check_host(parser);
+    int status = check_host(parser, &noted);
     if (status)
         return status;
-    if (strcmp(parser->method, "CONNECT") == 0)
+    if (is_method(parser, "CONNECT"))
         return 501;
-    if (expect) {
-        if (strcasecmp(expect, "100-continue") != 0)
+    if (noted.expect) {
+        if (strcasecmp(noted.expect, "100-continue") != 0)
             return 417;
         http->expects = parser->minor > 0 && parser->step == WF_HTTP_BODY;
     }
-    if (strcmp(target, "*") == 0) {
+    if (target[0] == '*' && target[1] == 0) {
         http->path = "*";
         http->query = "";
-        return strcmp(parser->method, "OPTIONS") == 0 ? 0 : 400;
+        return is_method(parser, "OPTIONS") ? 0 : 400;
     }
     return check_path(http, target, parser->target_size);
 }
 
-static int check_host(const struct wf_http_parser *parser) {
-    uint32_t count = wf_http_count(parser, "Host");
-    if (count > 1 || (count == 0 && parser->minor > 0))
-        return 400;
-    const char *host = count ? wf_http_find(parser, "Host") : "";
-    return wf_http_is_all(host, WF_HTTP_HOST) ? 0 : 400;
+/* Whatever its case; name is in small letters. No other byte becomes one by that bit. */
+static bool is_named(const char *text, const char *name, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if ((text[i] | 0x20) != name[i])
+            return false;
+    return true;
+}
+
+static void note_fields(const struct wf_http_parser *parser, struct noted *noted) {
+    for (uint32_t i = 0; i < parser->field_count; i++) {
+        const struct wf_http_field *field = &parser->fields[i];
+        const char *name = wf_http_text(parser, field->name), *value = wf_http_text(parser, field->value);
+        if (field->name_size == 4 && is_named(name, "host", 4)) {
+            if (noted->host_count++ == 0)
+                noted->host = value;
+        } else if (field->name_size == 6 && !noted->expect && is_named(name, "expect", 6)) {
+            noted->expect = value;
+        }
+    }
+}
+
+static int check_host(const struct wf_http_parser *parser, const struct noted *noted) {
+    if (noted->host_count != 1)
+        return noted->host_count > 1 || parser->minor > 0 ? 400 : 0;
+    return wf_http_is_all(noted->host, WF_HTTP_HOST) ? 0 : 400;
 }
 
 /* "/path?query", or the absolute form that proxies are sent, whose host is not looked at. */
 static int check_path(weft_http *http, const char *target, size_t size) {
     const char *end = target + size;
-    if (size > 7 && strncasecmp(target, "http://", 7) == 0) {
+    if (*target != '/' && size > 7 && strncasecmp(target, "http://", 7) == 0) {
         target += 7;
         size_t host_size = strcspn(target, "/?");
         if (host_size == 0)
             return 400;
         target += host_size;
     }
-    if (memchr(target, '#', (size_t)(end - target)))
+    const char *query = target;
+    while (query < end && *query != '?' && *query != '#')
+        query++;
+    if (query < end && memchr(query, '#', (size_t)(end - query)))
         return 400;
-    const char *query = memchr(target, '?', (size_t)(end - target));
-    size_t path_size = (size_t)((query ? query : end) - target);
-    http->query = query ? query + 1 : "";
+    size_t path_size = (size_t)(query - target);
+    http->query = query < end ? query + 1 : "";
     char *path = wf_http_text_take(http, path_size + 2);
     if (!path)
         return 414;
@@ -81,13 +116,15 @@ static int check_path(weft_http *http, const char *target, size_t size) {
         memcpy(path, "/", 2);
         return *target == 0 || *target == '?' ? 0 : 400;
     }
-    if (*target != '/' || decode(path, target, path_size) != 0 || normalise(path) != 0)
+    bool has_dots = false;
+    if (*target != '/' || decode(path, target, path_size, &has_dots) != 0 || (has_dots && normalise(path) != 0))
         return 400;
     return 0;
 }
 
-/* With a zero. -EINVAL for what is no escape, and for a zero byte. */
-static int decode(char *out, const char *text, size_t size) {
+/* With a zero. *has_dots: a segment begins with one. -EINVAL for what is no escape, and for a zero byte. */
+static int decode(char *out, const char *text, size_t size, bool *has_dots) {
+    char before = 0;
     for (size_t i = 0; i < size; i++) {
         char byte = text[i];
         if (byte == '%') {
@@ -98,7 +135,8 @@ static int decode(char *out, const char *text, size_t size) {
             byte = (char)(high << 4 | low);
             i += 2;
         }
-        *out++ = byte;
+        *has_dots |= before == '/' && byte == '.';
+        *out++ = before = byte;
     }
     *out = 0;
     return 0;

@@ -22,12 +22,14 @@
 enum { CHUNK_HEAD = 6, CHUNK_TAIL = 7, HEAD_ROOM = 512 };
 
 static bool is_ours(const char *name);
+static int put_field(weft_http *http, const char *name, size_t name_size, const char *value);
 static int set_length(weft_http *http, const char *value);
 static int begin_body(weft_http *http, bool is_whole, uint64_t size);
 static int put_head(weft_http *http);
 static void chunk_open(weft_http *http);
 
 static int write_body(weft_http *http, const char *bytes, size_t size);
+static int pack_last(weft_http *http, enum wf_http_packing how);
 static int write_through(weft_http *http, const char *bytes, size_t size);
 static int send_with_patience(weft_http *http, struct iovec *parts, int count);
 static int send_parts(struct wf_http_conn *conn, struct iovec *parts, int count, int64_t deadline_ns);
@@ -112,8 +114,13 @@ int weft_http_set(weft_http *http, const char *name, const char *value) {
         return -EALREADY;
     if (strcasecmp(name, "Content-Length") == 0)
         return set_length(http, value);
+    return put_field(http, name, strlen(name), value);
+}
+
+/* One that was checked. */
+static int put_field(weft_http *http, const char *name, size_t name_size, const char *value) {
     struct wf_http_work *work = http->work;
-    size_t name_size = strlen(name), value_size = strlen(value);
+    size_t value_size = strlen(value);
     if (name_size + value_size + 4 > WF_HTTP_SET - work->set_size)
         return -EMSGSIZE;
     char *at = work->set + work->set_size;
@@ -187,6 +194,9 @@ int weft_http_flush(weft_http *http) {
     int error = begin_body(http, false, 0);
     if (error)
         return error;
+    error = pack_last(http, WF_HTTP_PACK_FLUSH);
+    if (error)
+        return error;
     wf_http_chunk_close(http);
     error = wf_http_out_flush(http->conn);
     return !error && http->mode == WF_HTTP_BARE ? -EPIPE : error;
@@ -197,7 +207,7 @@ int weft_http_reply(weft_http *http, int status, const char *type, const void *b
         return -EINVAL;
     int error = weft_http_status(http, status);
     if (!error && type)
-        error = weft_http_set(http, "Content-Type", type);
+        error = wf_http_is_all(type, WF_HTTP_VALUE) ? put_field(http, "Content-Type", 12, type) : -EINVAL;
     if (!error)
         error = begin_body(http, true, size);
     return error ? error : write_body(http, body, size);
@@ -230,10 +240,12 @@ static int begin_body(weft_http *http, bool is_whole, uint64_t size) {
         http->has_length = true;
         http->length = size;
     }
+    if (WF_UNLIKELY(http->server->pack_ops))
+        http->is_packed = http->server->pack_ops->begin(http);
     bool is_head = strcmp(http->work->parser.method, "HEAD") == 0;
     if (is_head || http->status == 204 || http->status == 304)
         http->mode = WF_HTTP_BARE;
-    else if (http->has_length)
+    else if (http->has_length && !http->is_packed)
         http->mode = WF_HTTP_FIXED;
     else
         http->mode = http->work->parser.minor > 0 ? WF_HTTP_CHUNKED : WF_HTTP_STREAM;
@@ -277,7 +289,7 @@ static int put_head(weft_http *http) {
         at = PUT(at, "\r\n");
     }
     at = put(at, work->set, work->set_size);
-    if (http->has_length && http->status != 204) {
+    if (http->has_length && !http->is_packed && http->status != 204) {
         at = PUT(at, "Content-Length: ");
         at = put_number(at, http->length);
         at = PUT(at, "\r\n");
@@ -311,10 +323,25 @@ int wf_http_put_upgrade(weft_http *http, const char *protocol) {
 }
 
 static int write_body(weft_http *http, const char *bytes, size_t size) {
-    struct wf_http_work *work = http->work;
     if (http->conn->error)
         return http->conn->error;
     if (http->mode == WF_HTTP_BARE || size == 0)
+        return 0;
+    if (WF_UNLIKELY(http->is_packed))
+        return http->server->pack_ops->write(http, bytes, size, WF_HTTP_PACK_MORE);
+    return wf_http_write_packed(http, bytes, size);
+}
+
+/* What the packer has kept. */
+static int pack_last(weft_http *http, enum wf_http_packing how) {
+    if (!http->conn->pack || http->conn->error)
+        return http->conn->error;
+    return http->server->pack_ops->write(http, NULL, 0, how);
+}
+
+int wf_http_write_packed(weft_http *http, const char *bytes, size_t size) {
+    struct wf_http_work *work = http->work;
+    if (size == 0)
         return 0;
     if (http->mode == WF_HTTP_FIXED && size > http->length - http->sent)
         return -EMSGSIZE;
@@ -391,8 +418,16 @@ int wf_http_out_flush(struct wf_http_conn *conn) {
     struct wf_http_work *work = conn->work;
     if (conn->error || work->out_size == 0)
         return conn->error;
-    struct iovec part = {.iov_base = work->out, .iov_len = work->out_size};
+    uint32_t size = work->out_size;
     work->out_size = 0;
+    ssize_t written = weft_write(conn->fd, work->out, size, WF_HTTP_AT_ONCE); /* mostly all: then no deadline is needed */
+    uint32_t done = written > 0 ? (uint32_t)written : 0;
+    conn->bytes_out += done;
+    if (done == size)
+        return 0;
+    if (written < 0 && written != -ETIMEDOUT)
+        return conn->error = (int)written;
+    struct iovec part = {.iov_base = work->out + done, .iov_len = size - done};
     return send_parts(conn, &part, 1, weft_after(conn->server->options.body_timeout));
 }
 
@@ -420,10 +455,14 @@ void wf_http_response_end(weft_http *http) {
         if (begin_body(http, true, 0) != 0)
             return;
     }
-    if (http->is_broken)
+    if (!http->is_broken)
+        (void)pack_last(http, WF_HTTP_PACK_LAST);
+    if (http->conn->pack)
+        http->server->pack_ops->end(http->conn);
+    wf_http_chunk_close(http); /* also of what is broken: what was collected goes */
+    if (http->is_broken || http->conn->error)
         return;
     if (http->mode == WF_HTTP_CHUNKED) {
-        wf_http_chunk_close(http);
         if (work->out_size + 5 > WF_HTTP_OUT && wf_http_out_flush(http->conn) != 0)
             return;
         work->out_size = (uint32_t)(PUT(work->out + work->out_size, "0\r\n\r\n") - work->out);

@@ -177,6 +177,14 @@ int wf_http_routes_find(const struct wf_http_route *routes, weft_http *http, str
     return 0;
 }
 
+/* Up to the next slash, or the end. Mostly a few bytes, for which strcspn is slow. */
+static size_t segment_size(const char *segment) {
+    size_t size = 0;
+    while (segment[size] && segment[size] != '/')
+        size++;
+    return size;
+}
+
 /* path is what is left of it, from a slash on, or nothing. */
 static const struct route_method *route_match(const struct wf_http_route *node, const char *path,
                                               struct matching *matching) {
@@ -184,9 +192,9 @@ static const struct route_method *route_match(const struct wf_http_route *node, 
     if (!*path)
         return method_of(node, matching);
     const char *segment = path + 1;
-    size_t size = strcspn(segment, "/");
+    size_t size = segment_size(segment);
     for (const struct wf_http_route *child = node->first; child; child = child->next) {
-        if (child->name_size != size || memcmp(child->name, segment, size) != 0)
+        if (child->name_size != size || (size > 0 && memcmp(child->name, segment, size) != 0))
             continue;
         const struct route_method *found = route_match(child, segment + size, matching); // NOLINT(misc-no-recursion)
         if (found)
@@ -225,7 +233,7 @@ static const struct route_method *method_of(const struct wf_http_route *route, s
 
 static const struct route_method *method_find(const struct wf_http_route *route, const char *name) {
     const struct route_method *method = route->methods;
-    while (method && strcmp(method->name, name) != 0)
+    while (method && (*method->name != *name || strcmp(method->name, name) != 0))
         method = method->next;
     return method;
 }

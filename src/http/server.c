@@ -102,6 +102,8 @@ void weft_http_server_free(weft_http_server *server) {
         server->spare = work->next;
         wf_os_free(work);
     }
+    if (server->pack_ops)
+        server->pack_ops->free(server);
     wf_http_routes_free(server->routes);
     wf_os_free(server);
 }

@@ -375,6 +375,11 @@ static void panic_later(weft_http *http, void *arg) {
     CHECK_EQ(weft_http_flush(http), 0);
     weft_panic("later");
 }
+static void panic_unsent(weft_http *http, void *arg) {
+    (void)arg;
+    CHECK_EQ(weft_http_write(http, "some", 4), 0); /* collected, as a chunk whose size is not known yet */
+    weft_panic("unsent");
+}
 static void write_less(weft_http *http, void *arg) {
     (void)arg;
     CHECK_EQ(weft_http_set(http, "Content-Length", "10"), 0);
@@ -417,6 +422,7 @@ static void leaving_handlers(void) {
     open_ends(NULL);
     site_route("GET /panic", panic_first);
     site_route("GET /later", panic_later);
+    site_route("GET /unsent", panic_unsent);
     site_route("GET /less", write_less);
     site_route("GET /exit", leave_it);
     site_route("GET /leave", leave_later);
@@ -424,6 +430,7 @@ static void leaving_handlers(void) {
     for (int i = 0; i < 3; i++) {
         check_leaves("/panic", 500, false);
         check_leaves("/later", 200, false);
+        check_leaves("/unsent", 200, false);
         check_leaves("/less", 0, false);
         check_leaves("/exit", 0, true);
         check_leaves("/leave", 0, true);
