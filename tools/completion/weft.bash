@@ -41,7 +41,7 @@ _weft() {
         -a | --address | --max-age) ;;
         *)
             case $word in
-            -*) mapfile -t COMPREPLY < <(compgen -W '-a --address -l --log --list --hidden --max-age -h --help' -- "$word") ;;
+            -*) mapfile -t COMPREPLY < <(compgen -W '-a --address -l --log --list --hidden --max-age --gzip -h --help' -- "$word") ;;
             *) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
             esac
             ;;

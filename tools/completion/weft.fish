@@ -37,6 +37,7 @@ complete -c weft -n '__fish_seen_subcommand_from serve' -s l -l log -d 'Say ever
 complete -c weft -n '__fish_seen_subcommand_from serve' -l list -d 'List directories that have no index.html'
 complete -c weft -n '__fish_seen_subcommand_from serve' -l hidden -d 'Serve names that begin with a dot, too'
 complete -c weft -n '__fish_seen_subcommand_from serve' -l max-age -x -d 'Seconds that browsers may keep what they got'
+complete -c weft -n '__fish_seen_subcommand_from serve' -l gzip -d 'Pack text for those who take it'
 
 complete -c weft -n '__fish_seen_subcommand_from load' -s c -l connections -x -d 'How many at once'
 complete -c weft -n '__fish_seen_subcommand_from load' -s d -l duration -x -d 'How long'

@@ -51,6 +51,7 @@ _weft() {
                 '--list[list directories that have no index.html]' \
                 '--hidden[serve names that begin with a dot, too]' \
                 '--max-age=[how long browsers may keep what they got]:seconds:' \
+                '--gzip[pack text for those who take it]' \
                 '(- *)'{-h,--help}'[explain this command]' \
                 '1:directory:_directories'
             ;;
