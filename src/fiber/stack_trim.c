@@ -14,8 +14,8 @@
 
 #include "base/assert.h"
 
-/* SLICE: a discard costs 1 to 2 us. */
-enum { KEEP = 64, SLICE = 32, SHALLOW_LOOK = 256, TICK_NS = 100000000 };
+/* SLICE: a discard costs 1 to 2 us. CALL_ROOM: more than it takes to ask for one, with a sanitizer too. */
+enum { KEEP = 64, SLICE = 32, SHALLOW_LOOK = 256, CALL_ROOM = 1024, TICK_NS = 100000000 };
 
 static int shallow_slice(struct wf_stacks *stacks, struct wf_stack *first);
 static bool trim_class(struct wf_stacks *stacks, struct wf_stack_class *class, bool is_tick, bool *has_surplus);
@@ -127,10 +127,11 @@ void wf_stack_make_shallow(struct wf_stacks *stacks, struct wf_stack *stack) {
     stack->is_shallow = wf_os_discard(stack->low, (size_t)(top_page(stacks, stack) - stack->low)) == 0;
 }
 
-/* The page where it is stays, and the one below it, which what comes next will use. */
+/* The page where it is stays, and the one below it only if the call that discards may reach into that. What is used again is
+ * a page fault and nothing else. */
 WF_NOINLINE void wf_stack_trim_self(struct wf_stack *stack) {
     size_t page = wf_os_page_size();
-    char *here = (char *)((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)(page - 1)) - page;
+    char *here = (char *)(((uintptr_t)__builtin_frame_address(0) - CALL_ROOM) & ~(uintptr_t)(page - 1));
     if (here > (char *)stack->low && !stack->has_canary)
         (void)wf_os_discard(stack->low, (size_t)(here - (char *)stack->low));
 }
