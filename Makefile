@@ -4,7 +4,7 @@ DESTDIR ?=
 SANITIZERS = asan tsan tsan-user
 CODE = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cc')
 
-.PHONY: all demo test check bench install uninstall clean format models debug $(SANITIZERS) aarch64 unity coverage deb \
+.PHONY: all demo test check bench interop install uninstall clean format models debug $(SANITIZERS) aarch64 unity coverage deb \
 	dist help
 
 all: ## build the library, the command, tests and examples
@@ -28,6 +28,12 @@ check: ## format, lint, layers, headers, models, sanitizers, aarch64, install
 bench: ## measure side by side with the peers
 	@tools/setup bench
 	@bench/run
+
+interop: ## let HTTP server and client talk to curl, Chromium, Node, Python, nginx and Go
+	@tools/setup build
+	@cmake --preset release
+	@cmake --build --preset release --target weft
+	@tests/interop/run
 
 debug $(SANITIZERS) aarch64 unity: ## build and test by the preset of that name
 	@tools/setup check
