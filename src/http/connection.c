@@ -6,6 +6,7 @@
  * and goes on waiting.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -120,11 +121,13 @@ static int rest(struct wf_http_conn *conn) {
 
 /* False: the connection ends. */
 static bool serve_one(struct wf_http_conn *conn) {
-    weft_http http = {.conn = conn,
-                      .server = conn->server,
-                      .work = conn->work,
-                      .max_body = conn->server->options.max_body,
-                      .status = 200};
+    weft_http http;
+    memset(&http, 0, offsetof(weft_http, parameters)); /* which are last, and large */
+    http.conn = conn;
+    http.server = conn->server;
+    http.work = conn->work;
+    http.max_body = conn->server->options.max_body;
+    http.status = 200;
     conn->work->set_size = conn->work->text_size = 0;
     if (conn->server->options.on_entry)
         http.begun_ns = wf_os_now();

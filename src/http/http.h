@@ -79,7 +79,6 @@ struct wf_http_conn {
     int error;      /* of the connection: nothing more can be read, or written */
     bool has_begun; /* its fiber runs, or has; a fiber for which there is no stack never does */
     void *serving;  /* constant: whose it is */
-    bool has_seat;  /* its work stays with it for a short rest */
     bool lingers;   /* the client may still be sending what nobody will read */
     uint64_t bytes_in;
     uint64_t bytes_out;
@@ -149,11 +148,10 @@ struct weft_http_server {
     struct wf_http_route *routes; /* constant while it serves */
     size_t work_size;             /* constant */
     struct wf_lock lock;
-    struct wf_list servings; /* under lock; so are the next four */
+    struct wf_list servings; /* under lock; so are the next three */
     struct wf_list connections;
     struct wf_http_work *spare;
     uint32_t spare_count;
-    uint32_t seat_count; /* works that connections keep between requests */
     const struct wf_http_pack_ops *pack_ops; /* constant while it serves; so is the level. NULL: nothing is packed */
     int pack_level;
     struct wf_http_pack *spare_packs; /* under lock */

@@ -127,7 +127,7 @@ static void fd_ready(struct wf_sentry *sentry, uint32_t events) {
     bool is_new[WF_IO_WAYS] = {is_spent || (events & WF_EPOLL_READ), is_spent || (events & WF_EPOLL_WRITE)};
     wf_lock_take(&record->lock);
     for (unsigned way = 0; way < WF_IO_WAYS; way++)
-        if (is_new[way])
+        if (is_new[way] && record->waiting[way])
             woken[way] = wf_wait_take_all_locked(&record->waiting[way], TRY_AGAIN, NULL);
     uint32_t news = wf_load_relaxed(&record->news), next;
     do {
@@ -144,8 +144,9 @@ static void fd_ready(struct wf_sentry *sentry, uint32_t events) {
     } while (!wf_cas_relaxed(&record->news, &news, is_spent ? next | WF_NEWS_SPENT : next));
     WF_POINT("fd.ready");
     wf_lock_drop(&record->lock);
-    wf_wait_wake_chain(woken[WF_IO_READ]);
-    wf_wait_wake_chain(woken[WF_IO_WRITE]);
+    for (unsigned way = 0; way < WF_IO_WAYS; way++)
+        if (woken[way])
+            wf_wait_wake_chain(woken[way]);
 }
 
 static int wait_ready(weft_fd fd, enum wf_io_way way, int64_t deadline_ns) {
