@@ -420,7 +420,7 @@ int wf_http_out_flush(struct wf_http_conn *conn) {
         return conn->error;
     uint32_t size = work->out_size;
     work->out_size = 0;
-    ssize_t written = weft_write(conn->fd, work->out, size, WF_HTTP_AT_ONCE); /* mostly all: then no deadline is needed */
+    ssize_t written = weft_write(conn->fd, work->out, size, WF_HTTP_AT_ONCE); /* mostly all: no deadline is needed */
     uint32_t done = written > 0 ? (uint32_t)written : 0;
     conn->bytes_out += done;
     if (done == size)
