@@ -147,7 +147,8 @@ WEFT_API int weft_loop_wake(weft_loop *loop);
 
 /* For hosts of a language, inside a callback; -EPERM elsewhere. call: fn(arg) as a callback of its own, then a checkpoint
  * unless one is running. run_checkpoint: a checkpoint now. yield_checkpoint: the one that is running ends with the present
- * callback, and the rest is done at the next boundary. */
+ * callback, and the rest is done at the next boundary; if none is running, the one that would follow the present callback is
+ * left to the next callback of the phase, or to its end. */
 WEFT_API int weft_loop_call(weft_loop *loop, weft_loop_fn fn, void *arg);
 WEFT_API int weft_loop_run_checkpoint(weft_loop *loop);
 WEFT_API int weft_loop_yield_checkpoint(weft_loop *loop);

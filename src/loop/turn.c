@@ -153,9 +153,14 @@ static inline bool has_checkpoint(weft_loop *loop) {
 
 static void steps_run(void *opaque) {
     weft_loop *loop = opaque;
+    bool is_left = false; /* a callback did not want its own */
     for (;;) {
-        if (loop->owes_checkpoint && has_checkpoint(loop))
-            checkpoint_drain(loop);
+        if (loop->owes_checkpoint && has_checkpoint(loop)) {
+            is_left = loop->is_yielding;
+            if (!is_left)
+                checkpoint_drain(loop);
+            loop->is_yielding = false;
+        }
         if (wf_load_relaxed(&loop->is_closing))
             return;
         loop->owes_checkpoint = !loop->options.batches;
@@ -163,7 +168,7 @@ static void steps_run(void *opaque) {
             break;
     }
     loop->owes_checkpoint = false;
-    if (loop->options.batches)
+    if (loop->options.batches || is_left)
         checkpoint_drain(loop);
 }
 

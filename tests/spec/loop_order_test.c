@@ -409,11 +409,19 @@ TEST_BOTH(a_yield_with_nothing_after_it_is_made_good_by_the_next_turn) {
     finish("c t1 y t2 m");
 }
 
-TEST_BOTH(a_yield_outside_of_a_checkpoint_has_no_effect) {
+TEST_BOTH(a_yield_outside_of_a_checkpoint_leaves_it_to_the_next_callback_of_the_phase) {
     loop_open();
     when("c", "micro:m1 yield:y micro:m2");
-    play("submit:c submit:d");
-    finish("c y m1 m2 d");
+    when("d", "micro:m3");
+    play("submit:c submit:d submit:e");
+    finish("c y d m1 m2 m3 e");
+}
+
+TEST_BOTH(a_yield_in_the_last_callback_of_a_phase_leaves_the_checkpoint_to_its_end) {
+    loop_open();
+    when("c", "micro:m1 yield:y tick:t");
+    play("submit:c immediate:i");
+    finish("i c y t m1");
 }
 
 TEST_BOTH(seams_outside_of_callbacks_are_refused) {
