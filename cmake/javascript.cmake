@@ -1,0 +1,72 @@
+# The JavaScript host, libweft-js: a library of its own, made where there is an engine. Sets WEFT_HAS_JS.
+#
+#   WEFT_JS            auto (if the engine can be had), on (it must be), off
+#   WEFT_JS_SANITIZE   the engine itself is compiled with the sanitizer, too
+#
+# An installed engine (Debian's qjs-src) is not looked for: tools/fetch gets the one we know. It is compiled as part of the
+# library.
+set(WEFT_JS auto CACHE STRING "JavaScript: auto, on or off")
+option(WEFT_JS_SANITIZE "The engine itself is compiled with the sanitizer, too" OFF)
+set_property(CACHE WEFT_JS PROPERTY STRINGS auto on off)
+set(WEFT_HAS_JS FALSE)
+if(WEFT_JS STREQUAL off OR CMAKE_CROSSCOMPILING OR WEFT_SANITIZE MATCHES "^thread")
+    return()
+endif()
+
+set(engine ${WEFT_FETCHED}/quickjs)
+execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/fetch quickjs ${engine}
+    RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE)
+message(STATUS "weft: ${said}")
+if(failed)
+    if(WEFT_JS STREQUAL on)
+        message(FATAL_ERROR "weft: no JavaScript engine")
+    endif()
+    message(STATUS "weft: without an engine: no JavaScript")
+    return()
+endif()
+set(WEFT_HAS_JS TRUE)
+string(REGEX MATCH "[^\n]*$" origin "${said}")
+
+# The engine, once for the library and once for the tool that compiles js/lib.
+add_library(weft_js_engine OBJECT ${PROJECT_SOURCE_DIR}/js/engine.c ${engine}/src/libregexp.c ${engine}/src/libunicode.c
+    ${engine}/src/dtoa.c)
+target_compile_options(weft_js_engine PRIVATE -w -funsigned-char -fno-sanitize=undefined)
+target_include_directories(weft_js_engine PRIVATE ${PROJECT_SOURCE_DIR}/js ${engine}/src)
+if(WEFT_JS_SANITIZE OR NOT WEFT_SANITIZE)
+    target_link_libraries(weft_js_engine PRIVATE weft_library_flags)
+else() # two minutes for one file; and what it allocates is watched all the same
+    target_link_libraries(weft_js_engine PRIVATE weft_flags)
+endif()
+target_compile_definitions(weft_js_engine PRIVATE QUICKJS_NG_BUILD=1)
+
+add_executable(weft-js-compile ${PROJECT_SOURCE_DIR}/js/tool/compile.c $<TARGET_OBJECTS:weft_js_engine>)
+target_link_libraries(weft-js-compile PRIVATE weft_program_flags m Threads::Threads)
+target_include_directories(weft-js-compile PRIVATE ${PROJECT_SOURCE_DIR}/js)
+target_include_directories(weft-js-compile SYSTEM PRIVATE ${engine}/include)
+
+# The files of js/lib become code in one object.
+file(GLOB libraries CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/js/lib/*.js)
+set(codes "")
+set(places "")
+set(entries "")
+foreach(library ${libraries})
+    get_filename_component(noun ${library} NAME_WE)
+    set(code ${PROJECT_BINARY_DIR}/js/${noun}.code)
+    add_custom_command(OUTPUT ${code} COMMAND weft-js-compile ${library} weft:internal/${noun} ${code}
+        DEPENDS weft-js-compile ${library} COMMENT "Compiling js/lib/${noun}.js")
+    list(APPEND codes ${code})
+    string(APPEND places "CODE(${noun}, \"${code}\")\n")
+    string(APPEND entries "    {\"${noun}\", wf_js_code_${noun}, wf_js_end_${noun}},\n")
+endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/js/sources.c.in ${PROJECT_BINARY_DIR}/js/sources.c @ONLY)
+set_source_files_properties(${PROJECT_BINARY_DIR}/js/sources.c PROPERTIES OBJECT_DEPENDS "${codes}")
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/js/*.c)
+list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/js/engine.c)
+add_library(weft_js STATIC ${sources} ${PROJECT_BINARY_DIR}/js/sources.c $<TARGET_OBJECTS:weft_js_engine>)
+target_link_libraries(weft_js PUBLIC weft_static m PRIVATE weft_library_flags)
+target_include_directories(weft_js PRIVATE ${PROJECT_SOURCE_DIR}/js PUBLIC ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(weft_js SYSTEM PRIVATE ${engine}/include)
+target_compile_definitions(weft_js PRIVATE WF_JS_ORIGIN="${origin}")
+set_target_properties(weft_js PROPERTIES OUTPUT_NAME weft-js)
+install(TARGETS weft_js)

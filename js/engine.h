@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * js/engine.h - the engine, whichever it is: QuickJS-ng from source, or the older line as a library.
+ */
+#ifndef WF_JS_ENGINE_H
+#define WF_JS_ENGINE_H
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wundef"
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <quickjs.h>
+#pragma GCC diagnostic pop
+
+/* The innermost frame of JavaScript: where it stands now, and whose it is. */
+void *wf_engine_frame(JSRuntime *runtime);
+void wf_engine_set_frame(JSRuntime *runtime, void *frame);
+
+/* What a Map's or Set's iterator still has to give, without moving it, or what is in a weak collection: [values, whether keys and
+ * values come in turn]. */
+JSValue wf_engine_preview(JSContext *context, JSValueConst value);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * js/host.h - an instance, its turn, and what its native functions are made of.
+ *
+ * The turn
+ *   The engine is entered by whoever has the turn: a callback of the loop, or the go fiber to which such a callback has lent it.
+ *
+ *     LOOP --begin, resume--> FIBER f --wait, end--> LOOP
+ *
+ *   A callback that lends it waits until it comes back, so there is one order of everything, that of the loop. A fiber gives it
+ *   back before it waits, waits as any fiber does, and then asks the loop for it by a callback of its own. What belongs to a
+ *   place on a stack, the engine's innermost frame and the end of the stack, changes hands with the turn.
+ *
+ * Jobs
+ *   The engine's queue of jobs is drained by one microtask of the loop, which is there whenever the queue is not empty: so jobs
+ *   come after what nextTick has put off, and before the next callback.
+ */
+#ifndef WF_JS_HOST_H
+#define WF_JS_HOST_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "engine.h"
+#include "weft.h"
+#include "weft/js.h"
+
+/* What JavaScript is told through: functions that js/lib sets with host.setHook. */
+enum wf_js_hook {
+    WF_JS_ON_TIMER,
+    WF_JS_ON_UNCAUGHT,   /* (error) -> whether somebody cares */
+    WF_JS_ON_REJECTIONS, /* ([promise, reason]...) */
+    WF_JS_ON_HANDLED,    /* (promise) */
+    WF_JS_ON_QUIET,      /* beforeExit */
+    WF_JS_ON_EXIT,       /* (code) */
+    WF_JS_RESOLVE,       /* (specifier, base) -> name */
+    WF_JS_LOAD,          /* (name, attributes) -> [kind, text or value] */
+    WF_JS_HOOKS,
+};
+
+struct wf_js_fiber {
+    weft_js *js;
+    struct wf_js_fiber *next, *previous; /* of the instance's */
+    JSValue fn;
+    JSValue settle[2];
+    JSValue *arguments;
+    int count;
+    weft_semaphore turn;
+    void *frame;           /* the engine's, while it has not the turn */
+    const char *stack_end; /* how far JavaScript may go */
+    weft_scope *scope;     /* of all its waits; NULL: it has not begun */
+    bool is_cancelled;     /* before it began */
+    JSValue handle;        /* not counted: the handle forgets the fiber, or the other way round */
+};
+
+struct weft_js {
+    weft_loop *loop;
+    JSRuntime *runtime;
+    JSContext *context;
+    weft_js_options options;
+    JSValue hooks[WF_JS_HOOKS];
+    JSValue libraries; /* name -> exports */
+    JSValue host;
+    const char *stack_end;      /* of the loop's owner */
+    struct wf_js_fiber *holder; /* NULL: the loop */
+    struct wf_js_fiber *fibers;
+    struct wf_js_wait *waits; /* of promises; under waits_lock, since they end on fibers of their own */
+    weft_mutex waits_lock;
+    struct wf_js_callback *callbacks; /* those that may still come */
+    struct wf_js_server *servers;
+    struct wf_js_exchange *exchanges; /* requests that JavaScript has */
+    weft_semaphore back;
+    atomic_bool is_inside; /* somebody is in the engine: never two */
+    bool drains;           /* a microtask for the engine's jobs is queued */
+    bool rejects;          /* and the end of a checkpoint for rejections */
+    JSValue *rejections;   /* promise, reason, ... */
+    size_t rejection_count, rejection_room;
+    weft_time begun;       /* of the present callback, for max_run */
+    JSValue main;          /* the promise of the main module */
+    atomic_bool has_ended; /* process.exit, or something that nobody caught, or it is being freed */
+    int exit_code;
+};
+
+/* js/instance.c */
+static inline weft_js *wf_js_of(JSContext *context) {
+    return JS_GetContextOpaque(context);
+}
+/* Into the engine from a callback of the loop, and out of it. False: it has ended, and nothing is to be done. */
+bool wf_js_enter(weft_js *js);
+/* The same after the end, too: somebody has to clear away what is left. */
+void wf_js_enter_any(weft_js *js);
+void wf_js_leave(weft_js *js);
+/* Inside: calls, and reports what is thrown. False: something was. */
+bool wf_js_call(weft_js *js, JSValueConst fn, int count, JSValueConst *arguments);
+/* What was thrown and nobody has caught. */
+void wf_js_uncaught(weft_js *js);
+void wf_js_end(weft_js *js, int code);
+JSValue wf_js_throw_errno(JSContext *context, int status, const char *what);
+/* The engine may go down to there from now on. */
+void wf_js_set_stack(weft_js *js, const char *end);
+
+/* js/turn.c: fibers, and waiting. */
+/* Something to wait for, on any fiber; then its result, with the turn. Allocated by malloc, and freed by wf_js_perform. */
+struct wf_js_wait {
+    weft_js *js;
+    int (*wait)(struct wf_js_wait *wait); /* without the turn: the status */
+    JSValue (*finish)(JSContext *context,
+                      struct wf_js_wait *wait); /* with it, whatever the status: also frees what it holds */
+    int status;
+    /* of a promise's wait */
+    JSValue settle[2];
+    struct wf_js_wait *next, *previous; /* under the instance's waits_lock; so is the scope */
+    weft_scope *scope;
+};
+/* On a go fiber it waits and returns the result; elsewhere it returns a promise of it. */
+JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait);
+bool wf_js_is_frame_safe(void);
+/* Ends every wait of the instance, which has ended: then its fibers end, one turn of the loop after another. */
+void wf_js_cancel_all(weft_js *js);
+/* After the end: what gets out of all JavaScript there is on a stack. */
+JSValue wf_js_throw_end(JSContext *context);
+
+/* js/http.c: at the end, nobody will answer any more. */
+void wf_js_drop_servers(weft_js *js);
+/* js/callback.c: at the end, nobody will call any more. */
+void wf_js_drop_callbacks(weft_js *js);
+/* The same number in all instances, given when the first of them wants it. */
+void wf_js_new_class(JSRuntime *runtime, JSClassID *id, const JSClassDef *definition);
+
+/* Each adds functions to the host object. 0, or -1 with an exception. */
+int wf_js_add_turn(JSContext *context, JSValueConst host);
+int wf_js_add_callbacks(JSContext *context, JSValueConst host);
+int wf_js_add_system(JSContext *context, JSValueConst host);
+int wf_js_add_channels(JSContext *context, JSValueConst host);
+int wf_js_add_http(JSContext *context, JSValueConst host);
+void wf_js_add_modules(weft_js *js);
+
+/* The files of js/lib, compiled when the library was built: see cmake/javascript.cmake. */
+struct wf_js_source {
+    const char *name;
+    const uint8_t *code, *end;
+};
+extern const struct wf_js_source wf_js_sources[];
+JSValue wf_js_library(JSContext *context, const char *name);
+
+#endif

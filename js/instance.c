@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * js/instance.c - instances: making and freeing them, entering the engine and leaving it, what nobody has caught, the end.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+/* STACK_SPARE: what the functions of C below JavaScript may need. */
+enum { STACK_SPARE = 64 * 1024, FIBER_STACK = 1 << 20, EXIT_LISTENER = 7, EXIT_UNSETTLED = 13 };
+
+static int on_interrupt(JSRuntime *runtime, void *opaque);
+static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque);
+static void drain_jobs(void *opaque);
+static void run_jobs(weft_js *js);
+static void tell_rejections(void *opaque);
+static void tell_pending(weft_js *js);
+static int set_up(weft_js *js);
+static const char *find_stack_end(void);
+static JSValue need_library(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
+static JSValue set_hook(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
+static JSValue is_loaded(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
+
+int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
+    if (!out || !loop)
+        return -EINVAL;
+    if (!wf_js_is_frame_safe())
+        return -EPROTO;
+    weft_js *js = calloc(1, sizeof *js);
+    if (!js)
+        return -ENOMEM;
+    js->loop = weft_loop_ref(loop);
+    if (options)
+        js->options = *options;
+    if (!js->options.fiber_stack)
+        js->options.fiber_stack = FIBER_STACK;
+    for (int i = 0; i < WF_JS_HOOKS; i++)
+        js->hooks[i] = JS_UNDEFINED;
+    js->libraries = js->host = js->main = JS_UNDEFINED;
+    js->runtime = JS_NewRuntime();
+    js->context = js->runtime ? JS_NewContext(js->runtime) : NULL;
+    int error = js->context ? set_up(js) : -ENOMEM;
+    if (error) {
+        weft_js_free(js);
+        return error;
+    }
+    *out = js;
+    return 0;
+}
+
+static int set_up(weft_js *js) {
+    JSContext *context = js->context;
+    JS_SetContextOpaque(context, js);
+    JS_SetRuntimeOpaque(js->runtime, js);
+    if (js->options.max_memory)
+        JS_SetMemoryLimit(js->runtime, js->options.max_memory);
+    JS_SetInterruptHandler(js->runtime, on_interrupt, js);
+    JS_SetHostPromiseRejectionTracker(js->runtime, on_rejection, js);
+    wf_js_add_modules(js);
+    if (!wf_js_enter(js))
+        return -EPIPE;
+    js->libraries = JS_NewObject(context);
+    js->host = JS_NewObject(context);
+    JS_SetPropertyStr(context, js->host, "setHook", JS_NewCFunction(context, set_hook, "setHook", 2));
+    JS_SetPropertyStr(context, js->host, "isLoaded", JS_NewCFunction(context, is_loaded, "isLoaded", 1));
+    int failed = wf_js_add_turn(context, js->host) || wf_js_add_callbacks(context, js->host) ||
+                 wf_js_add_system(context, js->host) || wf_js_add_channels(context, js->host) ||
+                 wf_js_add_http(context, js->host);
+    JSValue booted = failed ? JS_EXCEPTION : wf_js_library(context, "boot");
+    if (JS_IsException(booted)) {
+        wf_js_uncaught(js);
+        failed = 1;
+    }
+    JS_FreeValue(context, booted);
+    wf_js_leave(js);
+    return failed ? -ENOMEM : 0;
+}
+
+/* The engine frees modules with their context, whoever still refers to them: one that waits for something is referred to by
+ * what it waits for. So nothing may be left that refers to anything. */
+static void empty_global(JSContext *context) {
+    JSPropertyEnum *names;
+    uint32_t count;
+    JSValue global = JS_GetGlobalObject(context);
+    if (JS_GetOwnPropertyNames(context, &names, &count, global, JS_GPN_STRING_MASK | JS_GPN_SYMBOL_MASK) == 0) {
+        for (uint32_t i = 0; i < count; i++)
+            (void)JS_DeleteProperty(context, global, names[i].atom, 0);
+        JS_FreePropertyEnum(context, names, count);
+    }
+    JS_FreeValue(context, global);
+    JS_RunGC(JS_GetRuntime(context));
+}
+
+void weft_js_free(weft_js *js) {
+    if (!js)
+        return;
+    if (atomic_load(&js->is_inside))
+        weft_fatal("a JavaScript instance was freed by its own script");
+    js->has_ended = true;
+    wf_js_cancel_all(js);
+    wf_js_drop_servers(js);
+    while (js->fibers || js->waits || js->servers)
+        if (weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER) < 0)
+            weft_fatal("a JavaScript instance with fibers was freed after its loop had ended");
+    if (js->context) {
+        wf_js_drop_callbacks(js);
+        for (int i = 0; i < WF_JS_HOOKS; i++)
+            JS_FreeValue(js->context, js->hooks[i]);
+        for (size_t i = 0; i < 2 * js->rejection_count; i++)
+            JS_FreeValue(js->context, js->rejections[i]);
+        JS_FreeValue(js->context, js->libraries);
+        JS_FreeValue(js->context, js->host);
+        JS_FreeValue(js->context, js->main);
+        empty_global(js->context);
+        JS_FreeContext(js->context);
+    }
+    if (js->runtime)
+        JS_FreeRuntime(js->runtime);
+    weft_loop_unref(js->loop);
+    free(js->rejections);
+    free(js);
+}
+
+/* ---- In and out ---- */
+
+void wf_js_set_stack(weft_js *js, const char *end) {
+    const char *here = __builtin_frame_address(0);
+    JS_SetMaxStackSize(js->runtime, here > end ? (size_t)(here - end) : 1);
+    JS_UpdateStackTop(js->runtime);
+}
+
+bool wf_js_enter(weft_js *js) {
+    if (js->has_ended)
+        return false;
+    wf_js_enter_any(js);
+    return true;
+}
+
+void wf_js_enter_any(weft_js *js) {
+    if (atomic_exchange(&js->is_inside, true))
+        weft_fatal("a JavaScript instance was entered twice at a time");
+    if (!js->stack_end)
+        js->stack_end =
+            js->options.max_stack ? (const char *)__builtin_frame_address(0) - js->options.max_stack : find_stack_end();
+    wf_js_set_stack(js, js->stack_end);
+    js->begun = js->options.max_run ? weft_now() : 0;
+}
+
+void wf_js_leave(weft_js *js) {
+    bool has_jobs = JS_IsJobPending(js->runtime) && !js->drains && !js->has_ended;
+    atomic_store(&js->is_inside, false);
+    if (has_jobs)
+        js->drains = weft_loop_microtask(js->loop, drain_jobs, js) == 0;
+}
+
+/* Of whoever calls: a fiber's stack or a thread's, as far as anybody knows. */
+static const char *find_stack_end(void) {
+    const char *here = __builtin_frame_address(0);
+    pthread_attr_t attributes;
+    void *low;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return here - 2 * STACK_SPARE;
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_destroy(&attributes);
+    if (here >= (const char *)low && here < (const char *)low + size)
+        return (const char *)low + STACK_SPARE;
+    return here - 2 * STACK_SPARE;
+}
+
+static int on_interrupt(JSRuntime *runtime, void *opaque) {
+    weft_js *js = opaque;
+    (void)runtime;
+    return js->has_ended || (js->begun && weft_now() - js->begun > js->options.max_run);
+}
+
+/* One job after another until there is none. What a job throws is nobody's: promises have caught what is theirs. */
+static void drain_jobs(void *opaque) {
+    weft_js *js = opaque;
+    js->drains = false;
+    if (!wf_js_enter(js))
+        return;
+    run_jobs(js);
+    wf_js_leave(js);
+}
+
+static void run_jobs(weft_js *js) {
+    JSContext *context;
+    int done;
+    while (!js->has_ended && (done = JS_ExecutePendingJob(js->runtime, &context)) != 0)
+        if (done < 0)
+            wf_js_uncaught(js);
+}
+
+bool wf_js_call(weft_js *js, JSValueConst fn, int count, JSValueConst *arguments) {
+    JSValue result = JS_Call(js->context, fn, JS_UNDEFINED, count, arguments);
+    bool is_good = !JS_IsException(result);
+    if (!is_good)
+        wf_js_uncaught(js);
+    JS_FreeValue(js->context, result);
+    return is_good;
+}
+
+/* ---- What nobody has caught ---- */
+
+static void print_error(JSContext *context, JSValueConst error) {
+    const char *text = JS_ToCString(context, error);
+    JSValue stack = JS_IsObject(error) ? JS_GetPropertyStr(context, error, "stack") : JS_UNDEFINED;
+    const char *frames = JS_IsString(stack) ? JS_ToCString(context, stack) : NULL;
+    fprintf(stderr, "%s\n%s", text ? text : "an error that cannot be shown", frames ? frames : "");
+    JS_FreeCString(context, text);
+    JS_FreeCString(context, frames);
+    JS_FreeValue(context, stack);
+}
+
+void wf_js_uncaught(weft_js *js) {
+    JSContext *context = js->context;
+    JSValue error = JS_GetException(context);
+    if (js->has_ended) { /* process.exit gets out in this way */
+        JS_FreeValue(context, error);
+        return;
+    }
+    JSValueConst hook = js->hooks[WF_JS_ON_UNCAUGHT];
+    JSValue cares = JS_IsFunction(context, hook) ? JS_Call(context, hook, JS_UNDEFINED, 1, &error) : JS_EXCEPTION;
+    if (JS_IsException(cares)) { /* the listener throws itself: that is the end, and nobody is told */
+        JSValue second = JS_GetException(context);
+        if (!js->has_ended) {
+            print_error(context, JS_IsUndefined(second) ? error : second);
+            js->exit_code = EXIT_LISTENER;
+            js->has_ended = true;
+            weft_loop_stop(js->loop);
+        }
+        JS_FreeValue(context, second);
+    } else if (!JS_ToBool(context, cares)) {
+        wf_js_end(js, js->exit_code ? js->exit_code : 1);
+    }
+    JS_FreeValue(context, cares);
+    JS_FreeValue(context, error);
+}
+
+/* The listeners of the end, once. */
+static void tell_exit(weft_js *js) {
+    JSValueConst hook = js->hooks[WF_JS_ON_EXIT];
+    if (!JS_IsFunction(js->context, hook))
+        return;
+    JSValue argument = JS_NewInt32(js->context, js->exit_code);
+    js->hooks[WF_JS_ON_EXIT] = JS_UNDEFINED;
+    JSValue result = JS_Call(js->context, hook, JS_UNDEFINED, 1, &argument);
+    if (JS_IsException(result)) {
+        JSValue error = JS_GetException(js->context);
+        if (!js->has_ended) {
+            print_error(js->context, error);
+            js->exit_code = EXIT_LISTENER;
+        }
+        JS_FreeValue(js->context, error);
+    } else if (JS_IsNumber(result)) {
+        int32_t changed;
+        JS_ToInt32(js->context, &changed, result);
+        js->exit_code = changed;
+    }
+    JS_FreeValue(js->context, result);
+    JS_FreeValue(js->context, hook);
+}
+
+/* Inside. Nothing of it runs any more, but the listeners of the end. */
+void wf_js_end(weft_js *js, int code) {
+    if (js->has_ended)
+        return;
+    js->exit_code = code;
+    tell_exit(js);
+    js->has_ended = true;
+    weft_loop_stop(js->loop);
+}
+
+/* By itself: what the listeners have put off as jobs still comes, and what those reject. */
+static void end_quietly(weft_js *js, int code) {
+    js->exit_code = code;
+    tell_exit(js);
+    run_jobs(js);
+    tell_pending(js);
+    js->has_ended = true;
+}
+
+static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque) {
+    weft_js *js = opaque;
+    if (is_handled) {
+        for (size_t i = 0; i < js->rejection_count; i++) {
+            if (JS_VALUE_GET_PTR(js->rejections[2 * i]) != JS_VALUE_GET_PTR(promise))
+                continue;
+            JS_FreeValue(context, js->rejections[2 * i]);
+            JS_FreeValue(context, js->rejections[2 * i + 1]);
+            js->rejection_count--;
+            memmove(&js->rejections[2 * i], &js->rejections[2 * i + 2],
+                    2 * (js->rejection_count - i) * sizeof *js->rejections);
+            return;
+        }
+        if (JS_IsFunction(context, js->hooks[WF_JS_ON_HANDLED]))
+            wf_js_call(js, js->hooks[WF_JS_ON_HANDLED], 1, &promise);
+        return;
+    }
+    if (js->rejection_count == js->rejection_room) {
+        size_t room = js->rejection_room ? 2 * js->rejection_room : 8;
+        JSValue *longer = realloc(js->rejections, 2 * room * sizeof *longer);
+        if (!longer)
+            return;
+        js->rejections = longer;
+        js->rejection_room = room;
+    }
+    js->rejections[2 * js->rejection_count] = JS_DupValue(context, promise);
+    js->rejections[2 * js->rejection_count + 1] = JS_DupValue(context, reason);
+    js->rejection_count++;
+    if (!js->rejects)
+        js->rejects = weft_loop_checkpoint_end(js->loop, tell_rejections, js) == 0;
+}
+
+static void tell_rejections(void *opaque) {
+    weft_js *js = opaque;
+    js->rejects = false;
+    if (!wf_js_enter(js))
+        return;
+    tell_pending(js);
+    wf_js_leave(js);
+}
+
+static void tell_pending(weft_js *js) {
+    if (js->rejection_count == 0 || js->has_ended)
+        return;
+    size_t count = js->rejection_count;
+    JSValue *told = js->rejections;
+    js->rejections = NULL;
+    js->rejection_count = js->rejection_room = 0;
+    JSValue list = JS_NewArray(js->context);
+    for (size_t i = 0; i < 2 * count; i++)
+        JS_SetPropertyUint32(js->context, list, (uint32_t)i, told[i]);
+    free(told);
+    wf_js_call(js, js->hooks[WF_JS_ON_REJECTIONS], 1, &list);
+    JS_FreeValue(js->context, list);
+}
+
+JSValue wf_js_throw_errno(JSContext *context, int status, const char *what) {
+    char text[128];
+    JSValue error = JS_NewError(context);
+    snprintf(text, sizeof text, "%s: %s", what, strerror(-status));
+    JS_DefinePropertyValueStr(context, error, "message", JS_NewString(context, text),
+                              JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
+    JS_SetPropertyStr(context, error, "errno", JS_NewInt32(context, status));
+    JS_SetPropertyStr(context, error, "code", JS_NewString(context, strerrorname_np(-status)));
+    JS_SetPropertyStr(context, error, "syscall", JS_NewString(context, what));
+    return JS_Throw(context, error);
+}
+
+void wf_js_new_class(JSRuntime *runtime, JSClassID *id, const JSClassDef *definition) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock); /* ids are shared by all instances, on whatever thread they are made */
+    JS_NewClassID(runtime, id);
+    JS_NewClass(runtime, *id, definition);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Libraries ---- */
+
+/* setHook(number, function) */
+static JSValue set_hook(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    int32_t number;
+    (void)self;
+    if (count < 2 || JS_ToInt32(context, &number, arguments[0]) || number < 0 || number >= WF_JS_HOOKS)
+        return JS_ThrowRangeError(context, "no such hook");
+    JSValue before = wf_js_of(context)->hooks[number];
+    wf_js_of(context)->hooks[number] = JS_DupValue(context, arguments[1]);
+    JS_FreeValue(context, before);
+    return JS_UNDEFINED;
+}
+
+JSValue wf_js_library(JSContext *context, const char *name) {
+    weft_js *js = wf_js_of(context);
+    JSValue known = JS_GetPropertyStr(context, js->libraries, name);
+    if (!JS_IsUndefined(known))
+        return known;
+    const struct wf_js_source *source = wf_js_sources;
+    while (source->name && strcmp(source->name, name) != 0)
+        source++;
+    if (!source->name)
+        return JS_ThrowReferenceError(context, "weft has no library '%s'", name);
+    JSValue code = JS_ReadObject(context, source->code, (size_t)(source->end - source->code), JS_READ_OBJ_BYTECODE);
+    JSValue fn = JS_IsException(code) ? code : JS_EvalFunction(context, code);
+    if (JS_IsException(fn))
+        return fn;
+    JSValue arguments[] = {js->host, JS_NewCFunction(context, need_library, "need", 1)};
+    JSValue exports = JS_Call(context, fn, JS_UNDEFINED, 2, arguments);
+    JS_FreeValue(context, arguments[1]);
+    JS_FreeValue(context, fn);
+    if (!JS_IsException(exports))
+        JS_SetPropertyStr(context, js->libraries, name, JS_DupValue(context, exports));
+    return exports;
+}
+
+static JSValue is_loaded(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self;
+    const char *name = count > 0 ? JS_ToCString(context, arguments[0]) : NULL;
+    if (!name)
+        return JS_EXCEPTION;
+    JSValue known = JS_GetPropertyStr(context, wf_js_of(context)->libraries, name);
+    JSValue answer = JS_NewBool(context, !JS_IsUndefined(known));
+    JS_FreeValue(context, known);
+    JS_FreeCString(context, name);
+    return answer;
+}
+
+static JSValue need_library(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self;
+    const char *name = count > 0 ? JS_ToCString(context, arguments[0]) : NULL;
+    if (!name)
+        return JS_EXCEPTION;
+    JSValue exports = wf_js_library(context, name);
+    JS_FreeCString(context, name);
+    return exports;
+}
+
+/* ---- Running ---- */
+
+int weft_js_exit_code(weft_js *js) {
+    if (!js)
+        return -EINVAL;
+    if (!js->has_ended && !JS_IsUndefined(js->main) && JS_PromiseState(js->context, js->main) == JS_PROMISE_PENDING)
+        return EXIT_UNSETTLED;
+    return js->exit_code;
+}
+
+static void tell_quiet(void *opaque) {
+    weft_js *js = opaque;
+    if (!wf_js_enter(js))
+        return;
+    wf_js_call(js, js->hooks[WF_JS_ON_QUIET], 0, NULL);
+    wf_js_leave(js);
+}
+
+int weft_js_finish(weft_js *js) {
+    if (!js)
+        return -EINVAL;
+    int status;
+    do {
+        status = weft_loop_run(js->loop, WEFT_LOOP_UNTIL_QUIET, WEFT_NEVER);
+        if (status < 0 || js->has_ended)
+            break;
+        status = weft_loop_submit(js->loop, tell_quiet, js);
+        if (!status)
+            status = weft_loop_run(js->loop, WEFT_LOOP_NO_WAIT, WEFT_NEVER);
+    } while (status > 0 && !js->has_ended);
+    if (status < 0)
+        return status;
+    int code = weft_js_exit_code(js);
+    if (wf_js_enter(js)) {
+        end_quietly(js, code);
+        wf_js_leave(js);
+    }
+    return js->exit_code;
+}
+
+const char *weft_js_engine(void) {
+    return WF_JS_ORIGIN;
+}
+
+struct definition {
+    weft_js_fn fn;
+    void *arg;
+};
+
+static JSValue call_defined(JSContext *context, JSValueConst self, int count, JSValueConst *arguments, int magic,
+                            JSValue *data) {
+    struct definition definition;
+    size_t size;
+    (void)self, (void)magic;
+    memcpy(&definition, JS_GetArrayBuffer(context, &size, data[0]), sizeof definition);
+    JSValue list = JS_NewArray(context);
+    for (int i = 0; i < count; i++)
+        JS_SetPropertyUint32(context, list, (uint32_t)i, JS_DupValue(context, arguments[i]));
+    JSValue text = JS_JSONStringify(context, list, JS_UNDEFINED, JS_UNDEFINED);
+    JS_FreeValue(context, list);
+    const char *given = JS_IsException(text) ? NULL : JS_ToCString(context, text);
+    JS_FreeValue(context, text);
+    if (!given)
+        return JS_EXCEPTION;
+    char *answer = NULL;
+    int status = definition.fn(wf_js_of(context), given, &answer, definition.arg);
+    JS_FreeCString(context, given);
+    JSValue result = status < 0 ? wf_js_throw_errno(context, status, "call")
+                     : answer   ? JS_ParseJSON(context, answer, strlen(answer), "result")
+                                : JS_UNDEFINED;
+    free(answer);
+    return result;
+}
+
+int weft_js_define(weft_js *js, const char *name, weft_js_fn fn, void *arg) {
+    if (!js || !name || !*name || !fn)
+        return -EINVAL;
+    struct definition definition = {fn, arg};
+    JSValue data = JS_NewArrayBufferCopy(js->context, (const uint8_t *)&definition, sizeof definition);
+    JSValue function = JS_NewCFunctionData(js->context, call_defined, 0, 0, 1, &data);
+    JS_FreeValue(js->context, data);
+    JSValue global = JS_GetGlobalObject(js->context);
+    int status = JS_SetPropertyStr(js->context, global, name, function);
+    JS_FreeValue(js->context, global);
+    return status < 0 ? -ENOMEM : 0;
+}

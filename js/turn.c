@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * js/turn.c - go, and waiting: how fibers take turns in one engine. See js/host.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+/* STACK_SPARE: what functions of C below JavaScript may need. WAIT_STACK: of fibers that wait for a promise's sake. */
+enum { STACK_SPARE = 64 * 1024, WAIT_STACK = 64 * 1024 };
+
+static void begin_fiber(void *opaque);
+static void resume_fiber(void *opaque);
+static void *fiber_main(void *opaque);
+static void lend_turn(weft_js *js, struct wf_js_fiber *fiber);
+static void give_back(struct wf_js_fiber *fiber);
+static void take_turn(struct wf_js_fiber *fiber);
+static JSValue start_fiber(JSContext *context, int count, JSValueConst *arguments, struct wf_js_fiber **out);
+static void free_fiber(struct wf_js_fiber *fiber);
+static JSValue promise_of(JSContext *context, struct wf_js_wait *wait);
+static void link_wait(struct wf_js_wait *wait);
+static void unlink_wait(struct wf_js_wait *wait);
+static void *wait_main(void *opaque);
+static void settle_wait(void *opaque);
+
+static JSClassID fiber_class; /* of handles, by which a fiber can be cancelled */
+
+/* go(fn, ...arguments) -> promise */
+static JSValue js_go(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct wf_js_fiber *fiber;
+    (void)self;
+    return start_fiber(context, count, arguments, &fiber);
+}
+
+/* goStart(fn, ...arguments) -> [promise, handle] */
+static JSValue js_go_start(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct wf_js_fiber *fiber;
+    (void)self;
+    JSValue promise = start_fiber(context, count, arguments, &fiber);
+    if (JS_IsException(promise))
+        return promise;
+    JSValue handle = JS_NewObjectClass(context, (int)fiber_class);
+    if (!JS_IsException(handle)) {
+        JS_SetOpaque(handle, fiber);
+        fiber->handle = handle;
+    }
+    JSValue pair = JS_NewArray(context);
+    JS_SetPropertyUint32(context, pair, 0, promise);
+    JS_SetPropertyUint32(context, pair, 1, handle);
+    return pair;
+}
+
+static JSValue start_fiber(JSContext *context, int count, JSValueConst *arguments, struct wf_js_fiber **out) {
+    weft_js *js = wf_js_of(context);
+    if (count < 1 || !JS_IsFunction(context, arguments[0]))
+        return JS_ThrowTypeError(context, "go needs a function");
+    struct wf_js_fiber *fiber = calloc(1, sizeof *fiber + (size_t)(count - 1) * sizeof(JSValue));
+    if (!fiber)
+        return JS_ThrowOutOfMemory(context);
+    JSValue promise = JS_NewPromiseCapability(context, fiber->settle);
+    if (JS_IsException(promise)) {
+        free(fiber);
+        return promise;
+    }
+    *out = fiber;
+    fiber->js = js;
+    fiber->handle = JS_UNDEFINED;
+    fiber->fn = JS_DupValue(context, arguments[0]);
+    fiber->arguments = (JSValue *)(fiber + 1);
+    for (int i = 1; i < count; i++)
+        fiber->arguments[fiber->count++] = JS_DupValue(context, arguments[i]);
+    fiber->next = js->fibers;
+    if (js->fibers)
+        js->fibers->previous = fiber;
+    js->fibers = fiber;
+    int error = weft_loop_keep(js->loop);
+    if (!error)
+        error = weft_loop_submit(js->loop, begin_fiber, fiber);
+    if (error) {
+        JS_FreeValue(context, promise);
+        free_fiber(fiber);
+        return wf_js_throw_errno(context, error, "go");
+    }
+    return promise;
+}
+
+static void free_fiber(struct wf_js_fiber *fiber) {
+    weft_js *js = fiber->js;
+    JSContext *context = js->context;
+    JS_FreeValue(context, fiber->fn);
+    for (int i = 0; i < fiber->count; i++)
+        JS_FreeValue(context, fiber->arguments[i]);
+    JS_FreeValue(context, fiber->settle[0]);
+    JS_FreeValue(context, fiber->settle[1]);
+    if (!JS_IsUndefined(fiber->handle))
+        JS_SetOpaque(fiber->handle, NULL);
+    *(fiber->previous ? &fiber->previous->next : &js->fibers) = fiber->next;
+    if (fiber->next)
+        fiber->next->previous = fiber->previous;
+    free(fiber);
+}
+
+/* ---- On the loop ---- */
+
+static void begin_fiber(void *opaque) {
+    struct wf_js_fiber *fiber = opaque;
+    weft_js *js = fiber->js;
+    weft_fiber id;
+    wf_js_enter_any(js);
+    weft_spawn_options options = {.stack_size = js->options.fiber_stack, .name = "go"};
+    int error = js->has_ended || fiber->is_cancelled ? -ECANCELED : weft_spawn_with(&id, &options, fiber_main, fiber);
+    if (error) {
+        JSValue thrown = (wf_js_throw_errno(js->context, error, "go"), JS_GetException(js->context));
+        if (!js->has_ended)
+            wf_js_call(js, fiber->settle[1], 1, &thrown);
+        JS_FreeValue(js->context, thrown);
+        free_fiber(fiber);
+        weft_loop_unkeep(js->loop);
+    } else {
+        weft_detach(id);
+        lend_turn(js, fiber);
+    }
+    wf_js_leave(js);
+}
+
+/* After the end, too: then it gets out of its JavaScript at once. */
+static void resume_fiber(void *opaque) {
+    struct wf_js_fiber *fiber = opaque;
+    weft_js *js = fiber->js;
+    wf_js_enter_any(js);
+    lend_turn(js, fiber);
+    wf_js_leave(js);
+}
+
+static void lend_turn(weft_js *js, struct wf_js_fiber *fiber) {
+    void *mine = wf_engine_frame(js->runtime);
+    wf_engine_set_frame(js->runtime, fiber->frame);
+    js->holder = fiber;
+    weft_semaphore_release(&fiber->turn, 1);
+    weft_shield();
+    while (weft_semaphore_acquire(&js->back, 1, WEFT_NEVER) != 0)
+        continue;
+    weft_unshield();
+    js->holder = NULL;
+    wf_engine_set_frame(js->runtime, mine);
+    wf_js_set_stack(js, js->stack_end);
+}
+
+/* ---- On the fiber ---- */
+
+static void *fiber_main(void *opaque) {
+    struct wf_js_fiber *fiber = opaque;
+    weft_js *js = fiber->js;
+    JSContext *context = js->context;
+    fiber->stack_end = (const char *)__builtin_frame_address(0) - js->options.fiber_stack + STACK_SPARE;
+    int error = weft_scope_open(&fiber->scope, NULL);
+    take_turn(fiber);
+    JSValue result = error ? wf_js_throw_errno(context, error, "go")
+                           : JS_Call(context, fiber->fn, JS_UNDEFINED, fiber->count, fiber->arguments);
+    bool has_failed = JS_IsException(result);
+    if (has_failed) {
+        result = JS_GetException(context);
+        JS_ClearUncatchableError(context, result); /* it was, for the fiber */
+    }
+    if (!js->has_ended)
+        wf_js_call(js, fiber->settle[has_failed], 1, &result);
+    JS_FreeValue(context, result);
+    weft_scope *scope = fiber->scope;
+    free_fiber(fiber);
+    weft_loop_unkeep(js->loop);
+    weft_semaphore_release(&js->back, 1);
+    if (scope)
+        (void)weft_scope_close(scope);
+    return NULL;
+}
+
+static void give_back(struct wf_js_fiber *fiber) {
+    fiber->frame = wf_engine_frame(fiber->js->runtime);
+    weft_semaphore_release(&fiber->js->back, 1);
+}
+
+static void take_turn(struct wf_js_fiber *fiber) {
+    weft_shield();
+    while (weft_semaphore_acquire(&fiber->turn, 1, WEFT_NEVER) != 0)
+        continue;
+    weft_unshield();
+    wf_js_set_stack(fiber->js, fiber->stack_end);
+}
+
+/* ---- Waiting ---- */
+
+JSValue wf_js_throw_end(JSContext *context) {
+    JSValue error = JS_NewError(context);
+    JS_SetUncatchableError(context, error);
+    return JS_Throw(context, error);
+}
+
+JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
+    weft_js *js = wf_js_of(context);
+    struct wf_js_fiber *fiber = js->holder;
+    wait->js = js;
+    if (!fiber)
+        return promise_of(context, wait);
+    give_back(fiber);
+    wait->status = wait->wait(wait);
+    if (weft_loop_submit(js->loop, resume_fiber, fiber) != 0)
+        weft_exit(NULL); /* the loop is over: nobody will ever lend the turn again */
+    take_turn(fiber);
+    JSValue result = wait->finish(context, wait);
+    free(wait);
+    if (!js->has_ended)
+        return result;
+    if (JS_IsException(result))
+        JS_FreeValue(context, JS_GetException(context));
+    JS_FreeValue(context, result);
+    return wf_js_throw_end(context);
+}
+
+static JSValue promise_of(JSContext *context, struct wf_js_wait *wait) {
+    weft_js *js = wait->js;
+    weft_spawn_options options = {.stack_size = WAIT_STACK, .name = "wait"};
+    weft_fiber id;
+    JSValue promise = JS_NewPromiseCapability(context, wait->settle);
+    bool has_promise = !JS_IsException(promise);
+    int error = has_promise ? weft_loop_keep(js->loop) : -ENOMEM;
+    if (!error) {
+        link_wait(wait);
+        error = weft_spawn_with(&id, &options, wait_main, wait);
+        if (!error) {
+            weft_detach(id);
+            return promise;
+        }
+        unlink_wait(wait);
+        weft_loop_unkeep(js->loop);
+    }
+    wait->status = error;
+    JSValue nothing = wait->finish(context, wait);
+    if (JS_IsException(nothing))
+        JS_FreeValue(context, JS_GetException(context));
+    JS_FreeValue(context, nothing);
+    if (has_promise) {
+        JS_FreeValue(context, wait->settle[0]);
+        JS_FreeValue(context, wait->settle[1]);
+    }
+    JS_FreeValue(context, promise);
+    free(wait);
+    return wf_js_throw_errno(context, error, "wait");
+}
+
+static void lock_waits(weft_js *js) {
+    weft_shield();
+    weft_mutex_lock(&js->waits_lock, WEFT_NEVER);
+}
+
+static void unlock_waits(weft_js *js) {
+    weft_mutex_unlock(&js->waits_lock);
+    weft_unshield();
+}
+
+static void link_wait(struct wf_js_wait *wait) {
+    weft_js *js = wait->js;
+    lock_waits(js);
+    wait->next = js->waits;
+    if (js->waits)
+        js->waits->previous = wait;
+    js->waits = wait;
+    unlock_waits(js);
+}
+
+static void unlink_wait(struct wf_js_wait *wait) {
+    weft_js *js = wait->js;
+    lock_waits(js);
+    *(wait->previous ? &wait->previous->next : &js->waits) = wait->next;
+    if (wait->next)
+        wait->next->previous = wait->previous;
+    unlock_waits(js);
+}
+
+/* Its scope is known from here on, or no more, or it ends at once: whoever cancels all sees one of them. */
+static void show_scope(struct wf_js_wait *wait, weft_scope *scope) {
+    lock_waits(wait->js);
+    wait->scope = scope;
+    if (scope && wait->js->has_ended)
+        weft_scope_cancel(scope, -ECANCELED, NULL);
+    unlock_waits(wait->js);
+}
+
+static void *wait_main(void *opaque) {
+    struct wf_js_wait *wait = opaque;
+    weft_loop *loop = weft_loop_ref(wait->js->loop); /* the instance may be gone before submitting is over */
+    weft_scope *scope;
+    wait->status = weft_scope_open(&scope, NULL);
+    if (wait->status == 0) {
+        show_scope(wait, scope);
+        wait->status = wait->wait(wait);
+        show_scope(wait, NULL);
+        (void)weft_scope_close(scope);
+    }
+    (void)weft_loop_submit(loop, settle_wait, wait); /* else nobody is left who would want to know */
+    weft_loop_unref(loop);
+    return NULL;
+}
+
+static void settle_wait(void *opaque) {
+    struct wf_js_wait *wait = opaque;
+    weft_js *js = wait->js;
+    JSContext *context = js->context;
+    unlink_wait(wait);
+    wf_js_enter_any(js);
+    JSValue result = wait->finish(context, wait);
+    bool has_failed = JS_IsException(result);
+    if (has_failed)
+        result = JS_GetException(context);
+    if (!js->has_ended)
+        wf_js_call(js, wait->settle[has_failed], 1, &result);
+    JS_FreeValue(context, result);
+    JS_FreeValue(context, wait->settle[0]);
+    JS_FreeValue(context, wait->settle[1]);
+    free(wait);
+    wf_js_leave(js);
+    weft_loop_unkeep(js->loop);
+}
+
+void wf_js_cancel_all(weft_js *js) {
+    for (struct wf_js_fiber *fiber = js->fibers; fiber; fiber = fiber->next)
+        if (fiber->scope)
+            weft_scope_cancel(fiber->scope, -ECANCELED, NULL);
+    lock_waits(js);
+    for (struct wf_js_wait *wait = js->waits; wait; wait = wait->next)
+        if (wait->scope)
+            weft_scope_cancel(wait->scope, -ECANCELED, NULL);
+    unlock_waits(js);
+}
+
+/* ---- Handles: what a fiber can be cancelled by ---- */
+
+static void handle_gone(JSRuntime *runtime, JSValueConst value) {
+    struct wf_js_fiber *fiber = JS_GetOpaque(value, fiber_class);
+    (void)runtime;
+    if (fiber)
+        fiber->handle = JS_UNDEFINED;
+}
+
+/* goCancel(handle, text): whether there was something to cancel */
+static JSValue js_go_cancel(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct wf_js_fiber *fiber = count > 0 ? JS_GetOpaque(arguments[0], fiber_class) : NULL;
+    (void)self, (void)context;
+    if (!fiber || fiber->is_cancelled)
+        return JS_FALSE;
+    fiber->is_cancelled = true;
+    if (fiber->scope)
+        weft_scope_cancel(fiber->scope, -ECANCELED, NULL);
+    return JS_TRUE;
+}
+
+static JSValue js_is_fiber(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self, (void)count, (void)arguments;
+    return JS_NewBool(context, wf_js_of(context)->holder != NULL);
+}
+
+/* ---- Sleeping, yielding ---- */
+
+struct sleeping {
+    struct wf_js_wait wait;
+    weft_time until;
+};
+
+static int sleep_wait(struct wf_js_wait *wait) {
+    return weft_sleep(((struct sleeping *)wait)->until);
+}
+
+static JSValue finish_plain(JSContext *context, struct wf_js_wait *wait) {
+    return wait->status ? wf_js_throw_errno(context, wait->status, "sleep") : JS_UNDEFINED;
+}
+
+/* sleep(milliseconds) */
+static JSValue js_sleep(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    double milliseconds = 0;
+    (void)self;
+    if (count > 0 && JS_ToFloat64(context, &milliseconds, arguments[0]))
+        return JS_EXCEPTION;
+    struct sleeping *sleeping = calloc(1, sizeof *sleeping);
+    if (!sleeping)
+        return JS_ThrowOutOfMemory(context);
+    if (!(milliseconds > 0))
+        milliseconds = 0;
+    sleeping->wait.wait = sleep_wait;
+    sleeping->wait.finish = finish_plain;
+    sleeping->until = milliseconds > 9e12 ? WEFT_NEVER : weft_after((int64_t)(milliseconds * 1e6));
+    return wf_js_perform(context, &sleeping->wait);
+}
+
+int wf_js_add_turn(JSContext *context, JSValueConst host) {
+    static const JSCFunctionListEntry functions[] = {
+        JS_CFUNC_DEF("go", 1, js_go),
+        JS_CFUNC_DEF("goStart", 1, js_go_start),
+        JS_CFUNC_DEF("goCancel", 1, js_go_cancel),
+        JS_CFUNC_DEF("isFiber", 0, js_is_fiber),
+        JS_CFUNC_DEF("sleep", 1, js_sleep),
+    };
+    static const JSClassDef definition = {.class_name = "FiberHandle", .finalizer = handle_gone};
+    wf_js_new_class(JS_GetRuntime(context), &fiber_class, &definition);
+    return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
+}
+
+/* ---- The self-test ---- */
+
+static JSValue note_frame(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    void **seen = JS_GetContextOpaque(context);
+    (void)self, (void)count, (void)arguments;
+    *seen = wf_engine_frame(JS_GetRuntime(context));
+    return JS_UNDEFINED;
+}
+
+/* Inside a call there is a frame, and afterwards there is that of before: what is put away is what we think. */
+bool wf_js_is_frame_safe(void) {
+    static atomic_int verdict; /* 0: not known, 1: yes, 2: no */
+    if (atomic_load(&verdict))
+        return atomic_load(&verdict) == 1;
+    void *seen = NULL;
+    JSRuntime *runtime = JS_NewRuntime();
+    JSContext *context = runtime ? JS_NewContextRaw(runtime) : NULL;
+    if (!context) {
+        if (runtime)
+            JS_FreeRuntime(runtime);
+        return true; /* no memory: what comes next says so */
+    }
+    JS_AddIntrinsicBaseObjects(context);
+    JS_SetContextOpaque(context, &seen);
+    JSValue fn = JS_NewCFunction(context, note_frame, "note", 0);
+    JS_FreeValue(context, JS_Call(context, fn, JS_UNDEFINED, 0, NULL));
+    JS_FreeValue(context, fn);
+    bool is_safe = seen && !wf_engine_frame(runtime);
+    JS_FreeContext(context);
+    JS_FreeRuntime(runtime);
+    atomic_store(&verdict, is_safe ? 1 : 2);
+    return is_safe;
+}
