@@ -24,23 +24,28 @@
 #include "process.h"
 #include "recipe.h"
 #include "say.h"
+#include "script.h"
 
-const char cli_run_usage[] = "usage: weft run [OPTION...] FILE.c [ARGUMENT...]\n"
-                             "\n"
-                             "Compiles the program against weft, unless the cache has it already, and runs it with\n"
-                             "the arguments. The exit status is the program's, or 1 when it does not compile.\n"
-                             "\n"
-                             "  --cc CC           compiler to use (else $CC, cc, gcc or clang)\n"
-                             "  -O LEVEL          level of optimisation (2)\n"
-                             "  -g                with debugging information\n"
-                             "  --sanitize=LIST   address, thread, undefined; several with commas\n"
-                             "  -I, -D, -L, -l    passed on to the compiler\n"
-                             "  --no-cache        compile in any case and keep nothing\n"
-                             "  --keep            keep the program in the cache (as always) and say where\n"
-                             "  --print           print the compiler command and do nothing\n"
-                             "  --help            this text\n"
-                             "\n"
-                             "The cache is $XDG_CACHE_HOME/weft, else ~/.cache/weft; it may be removed at any time.\n";
+const char cli_run_usage[] =
+    "usage: weft run [OPTION...] FILE.js [ARGUMENT...]\n"
+    "       weft run -e TEXT [ARGUMENT...]\n"
+    "       weft run [OPTION...] FILE.c [ARGUMENT...]\n"
+    "\n"
+    "Runs a script of JavaScript; or compiles a C program against weft, unless the cache has it\n"
+    "already, and runs it. The exit status is the program's, or 1 when it does not compile.\n"
+    "\n"
+    "  -e, --eval TEXT   a text of JavaScript instead of a file\n"
+    "  --cc CC           compiler to use (else $CC, cc, gcc or clang)\n"
+    "  -O LEVEL          level of optimisation (2)\n"
+    "  -g                with debugging information\n"
+    "  --sanitize=LIST   address, thread, undefined; several with commas\n"
+    "  -I, -D, -L, -l    passed on to the compiler\n"
+    "  --no-cache        compile in any case and keep nothing\n"
+    "  --keep            keep the program in the cache (as always) and say where\n"
+    "  --print           print the compiler command and do nothing\n"
+    "  --help            this text\n"
+    "\n"
+    "The cache is $XDG_CACHE_HOME/weft, else ~/.cache/weft; it may be removed at any time.\n";
 
 struct run_wish {
     struct cli_recipe recipe;
@@ -48,6 +53,7 @@ struct run_wish {
     bool is_verbose;
     bool only_print;
     bool only_help;
+    const char *script; /* a text of JavaScript instead of a file */
 };
 
 static int run_parse(struct run_wish *wish, int argc, char **argv);
@@ -65,6 +71,8 @@ int cli_run(int argc, char **argv) {
     struct run_wish wish = {0};
     int status = run_parse(&wish, argc, argv);
     if (status == CLI_DONE && !wish.only_help) {
+        if (wish.script || cli_is_script(argv[optind]))
+            return cli_script_run(wish.script ? "[eval]" : argv[optind], wish.script, argv + optind);
         wish.recipe.file = argv[optind];
         status = run_check_file(wish.recipe.file);
         if (status == CLI_DONE)
@@ -79,16 +87,13 @@ int cli_run(int argc, char **argv) {
 static int run_parse(struct run_wish *wish, int argc, char **argv) {
     enum { CC = 256, SANITIZE, KEEP, NO_CACHE, PRINT };
     static const struct option options[] = {
-        {"cc", required_argument, NULL, CC},
-        {"sanitize", required_argument, NULL, SANITIZE},
-        {"keep", no_argument, NULL, KEEP},
-        {"no-cache", no_argument, NULL, NO_CACHE},
-        {"print", no_argument, NULL, PRINT},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"cc", required_argument, NULL, CC}, {"sanitize", required_argument, NULL, SANITIZE},
+        {"keep", no_argument, NULL, KEEP},   {"no-cache", no_argument, NULL, NO_CACHE},
+        {"print", no_argument, NULL, PRINT}, {"eval", required_argument, NULL, 'e'},
+        {"help", no_argument, NULL, 'h'},    {0},
     };
     struct cli_recipe *recipe = &wish->recipe;
-    for (int c; (c = getopt_long(argc, argv, "+:hgO:I:D:L:l:", options, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, "+:he:gO:I:D:L:l:", options, NULL)) != -1;) {
         switch (c) {
         case CC:
             recipe->compiler = optarg;
@@ -104,6 +109,9 @@ static int run_parse(struct run_wish *wish, int argc, char **argv) {
             break;
         case PRINT:
             wish->only_print = true;
+            break;
+        case 'e':
+            wish->script = optarg;
             break;
         case 'g':
             recipe->has_debug = true;
@@ -129,7 +137,7 @@ static int run_parse(struct run_wish *wish, int argc, char **argv) {
     }
     if (recipe->sanitizers && !run_knows_sanitizers(recipe->sanitizers))
         return cli_misuse("run", "run: --sanitize takes address, thread or undefined, not '%s'", recipe->sanitizers);
-    if (optind == argc)
+    if (optind == argc && !wish->script)
         return cli_misuse("run", "run: which file?");
     return CLI_DONE;
 }
@@ -150,10 +158,6 @@ static bool run_knows_sanitizers(const char *list) {
 }
 
 static int run_check_file(const char *file) {
-    static const char *const javascript[] = {".js", ".mjs", ".cjs", ".ts", ".mts"};
-    for (size_t i = 0; i < sizeof javascript / sizeof *javascript; i++)
-        if (cli_path_has_suffix(file, javascript[i]))
-            return cli_fail("cannot run %s: JavaScript is not part of this build", file);
     if (cli_directory_exists(file))
         return cli_fail("cannot run %s: it is a directory", file);
     if (access(file, R_OK) != 0)

@@ -206,9 +206,18 @@ try 1 "$weft" run nowhere.c
 err_has '^weft: cannot read nowhere\.c: No such file'
 try 1 "$weft" run inc
 err_has '^weft: .*is a directory'
-touch app.js words.txt .c
-try 1 "$weft" run app.js
-err_has '^weft: .*JavaScript is not part of this build'
+touch words.txt .c
+echo 'process.exitCode = process.argv.length + 4; console.log(process.argv[2])' >app.js
+if "$weft" run -e '' 2>/dev/null; then
+    try 7 "$weft" run app.js first
+    [ "$(cat "$scratch/out")" = first ] || fail "a script does not see its arguments"
+    try 3 "$weft" run -e 'process.exit(3)'
+    try 1 "$weft" run -e 'throw new Error("one")'
+    err_has 'Error: one'
+else
+    try 1 "$weft" run app.js
+    err_has '^weft: .*JavaScript is not part of this build'
+fi
 try 1 "$weft" run words.txt
 err_has '^weft: .*not a C file'
 try 1 "$weft" run .c

@@ -13,7 +13,7 @@ _weft() {
         # Behind the file everything belongs to the program.
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            *.c)
+            *.c | *.js | *.mjs | *.cjs)
                 mapfile -t COMPREPLY < <(compgen -f -- "$word")
                 return
                 ;;
@@ -27,10 +27,10 @@ _weft() {
         *)
             case $word in
             --sanitize=*) mapfile -t COMPREPLY < <(compgen -P --sanitize= -W 'address thread undefined' -- "${word#*=}") ;;
-            -*) mapfile -t COMPREPLY < <(compgen -W '--cc -O -g --sanitize= -I -D -L -l --no-cache --keep --print --help' -- "$word") ;;
+            -*) mapfile -t COMPREPLY < <(compgen -W '-e --eval --cc -O -g --sanitize= -I -D -L -l --no-cache --keep --print --help' -- "$word") ;;
             *)
                 compopt -o filenames 2>/dev/null
-                mapfile -t COMPREPLY < <(compgen -f -X '!*.c' -- "$word"; compgen -d -- "$word")
+                mapfile -t COMPREPLY < <(for ending in c js mjs cjs; do compgen -f -X "!*.$ending" -- "$word"; done; compgen -d -- "$word")
                 ;;
             esac
             ;;

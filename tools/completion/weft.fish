@@ -8,7 +8,7 @@ end
 complete -c weft -f
 complete -c weft -n __fish_use_subcommand -l help -d 'List the commands'
 complete -c weft -n __fish_use_subcommand -l version -d 'Print the version'
-complete -c weft -n __fish_use_subcommand -a run -d 'Compile a C program, or take it from the cache, and run it'
+complete -c weft -n __fish_use_subcommand -a run -d 'Run a script, or compile a C program and run it'
 complete -c weft -n __fish_use_subcommand -a new -d 'Start a project in a new directory'
 complete -c weft -n __fish_use_subcommand -a serve -d 'Serve the files of a directory over HTTP'
 complete -c weft -n __fish_use_subcommand -a load -d 'Send requests to an HTTP server and time the answers'
@@ -16,7 +16,8 @@ complete -c weft -n __fish_use_subcommand -a doctor -d 'Tell what this machine o
 complete -c weft -n __fish_use_subcommand -a version -d 'Print the version and how it was built'
 complete -c weft -n __fish_use_subcommand -a help -d 'Explain a command'
 
-complete -c weft -n __weft_wants_file -k -a '(__fish_complete_suffix .c)'
+complete -c weft -n __weft_wants_file -k -a '(__fish_complete_suffix .js .mjs .cjs .c)'
+complete -c weft -n __weft_wants_file -s e -l eval -x -d 'A text of JavaScript instead of a file'
 complete -c weft -n __weft_wants_file -l cc -x -a '(__fish_complete_command)' -d 'Compiler to use'
 complete -c weft -n __weft_wants_file -s O -x -a '0 1 2 3 s g' -d 'Level of optimisation'
 complete -c weft -n __weft_wants_file -s g -d 'With debugging information'

@@ -29,6 +29,7 @@ _weft() {
         case $words[1] in
         run)
             _arguments -S -A '-*' \
+                '(-e --eval)'{-e+,--eval=}'[a text of JavaScript instead of a file]:text:' \
                 '--cc=[compiler to use]:compiler:_command_names -e' \
                 '-O+[level of optimisation]:level:(0 1 2 3 s g)' \
                 '-g[with debugging information]' \
@@ -41,7 +42,7 @@ _weft() {
                 '(--no-cache)--keep[keep the program and say where]' \
                 '--print[print the compiler command and do nothing]' \
                 '(- *)--help[explain this command]' \
-                '1:C program:_files -g "*.c"' \
+                '1:program:_files -g "*.(c|js|mjs|cjs)"' \
                 '*:argument of the program:_files'
             ;;
         serve)

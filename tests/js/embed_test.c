@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * js/embed_test.c - JavaScript inside a C program: instances, functions of C, limits, and what is left at the end.
+ */
+#include "support/run.h"
+#include "weft/js.h"
+
+/* STACK: of the fiber that owns the loop. */
+enum { STACK = 2 << 20, STACK_BELOW = 128 << 10 };
+
+static weft_loop *loop;
+static weft_js *js;
+static char said[4096];
+
+/* say(text): what a script has to tell the test */
+static int say(weft_js *instance, const char *arguments, char **result, void *arg) {
+    CHECK(instance == js);
+    CHECK(arg == said);
+    strncat(said, arguments, sizeof said - strlen(said) - 1);
+    *result = strdup("42");
+    return 0;
+}
+
+static int refuse(weft_js *instance, const char *arguments, char **result, void *arg) {
+    (void)instance, (void)arguments, (void)result, (void)arg;
+    return -EACCES;
+}
+
+static void open_instance(const weft_js_options *given) {
+    weft_loop_options loop_options = {.stays = true};
+    weft_js_options options = {0};
+    if (given)
+        options = *given;
+    options.max_stack = STACK - STACK_BELOW;
+    said[0] = 0;
+    CHECK_EQ(weft_loop_new(&loop, &loop_options), 0);
+    CHECK_EQ(weft_js_new(&js, loop, &options), 0);
+    CHECK_EQ(weft_js_define(js, "say", say, said), 0);
+    CHECK_EQ(weft_js_define(js, "refuse", refuse, NULL), 0);
+}
+
+static void close_instance(void) {
+    weft_js_free(js);
+    CHECK_EQ(weft_loop_close(loop, WEFT_NEVER), 0);
+    weft_loop_unref(loop);
+}
+
+static int eval(const char *text) {
+    CHECK_EQ(weft_js_eval(js, text, strlen(text), "test.js"), 0);
+    return weft_js_finish(js);
+}
+
+static int eval_alone(const weft_js_options *options, const char *text) {
+    open_instance(options);
+    int code = eval(text);
+    close_instance();
+    return code;
+}
+
+static void *body_on_large_stack(void *arg) {
+    (*(void (**)(void))arg)();
+    return NULL;
+}
+
+static void (*large_body)(void);
+
+static void spawn_body(void) {
+    weft_fiber fiber;
+    weft_spawn_options options = {.stack_size = STACK};
+    CHECK_EQ(weft_spawn_with(&fiber, &options, body_on_large_stack, &large_body), 0);
+    JOIN(fiber, NULL);
+}
+
+static void run_large(void (*body)(void)) {
+    large_body = body;
+    run_fibers(spawn_body);
+}
+
+static void calls(void) {
+    CHECK_EQ(weft_js_new(NULL, NULL, NULL), -EINVAL);
+    open_instance(NULL);
+    CHECK_EQ(weft_js_define(js, "", say, NULL), -EINVAL);
+    CHECK_EQ(weft_js_define(js, "x", NULL, NULL), -EINVAL);
+    CHECK_EQ(weft_js_run(js, NULL), -EINVAL);
+    CHECK_EQ(weft_js_eval(NULL, "", 0, ""), -EINVAL);
+    CHECK_EQ(eval("say(1, 'two', {three: [3]}, say('in'));"), 0);
+    CHECK_TEXT(said, "[\"in\"][1,\"two\",{\"three\":[3]},42]");
+    close_instance();
+    open_instance(NULL);
+    CHECK_EQ(eval("try { refuse(); } catch (error) { say(error.code, error instanceof Error); }"
+                  "setTimeout(() => say('later'), 1); Promise.resolve().then(() => say('soon'));"),
+             0);
+    CHECK_TEXT(said, "[\"EACCES\",true][\"soon\"][\"later\"]");
+    CHECK(strlen(weft_js_engine()) > 0);
+    close_instance();
+    weft_js_free(NULL);
+}
+TEST(functions_of_c_are_called_and_timers_come) {
+    run_large(calls);
+}
+
+static void codes(void) {
+    CHECK_EQ(eval_alone(NULL, "process.exitCode = 3"), 3);
+    CHECK_EQ(eval_alone(NULL, "process.exit(5); say('never')"), 5);
+    CHECK_TEXT(said, "");
+    CHECK_EQ(eval_alone(NULL,
+                        "process.on('exit', (code) => say(code)); process.on('uncaughtException', () => say('caught'));"
+                        "throw new Error('one')"),
+             0);
+    CHECK_TEXT(said, "[\"caught\"][0]");
+    CHECK_EQ(eval_alone(NULL, "await new Promise(() => {})"), 13);
+}
+TEST(a_script_ends_with_a_code) {
+    run_large(codes);
+}
+
+static void limits(void) {
+    CHECK_EQ(
+        eval_alone(NULL, "function deep() { return deep() + 1; } try { deep(); } catch (error) { say(error.name); }"),
+        0);
+    CHECK_TEXT(said, "[\"RangeError\"]");
+    CHECK_EQ(eval_alone(NULL, "const { go } = require('weft:go');"
+                              "function deep() { return deep() + 1; }"
+                              "go(deep).catch((error) => say(error.name, error.stack.includes('deep')))"),
+             0);
+    CHECK_TEXT(said, "[\"RangeError\",true]");
+    CHECK_EQ(
+        eval_alone(
+            &(weft_js_options){.max_memory = 16 << 20},
+            "let a = [], caught; try { for (;;) a.push(new Array(1000).fill(1)); } catch (error) { caught = error; }"
+            "a = undefined; say(caught === null || caught.message === 'out of memory')"),
+        0);
+    CHECK_TEXT(said, "[true]");
+    CHECK_EQ(eval_alone(&(weft_js_options){.max_run = 20 * WEFT_MILLISECOND}, "for (;;);"), 1);
+    CHECK_EQ(eval_alone(&(weft_js_options){.max_run = 20 * WEFT_MILLISECOND},
+                        "const { go } = require('weft:go');"
+                        "process.on('unhandledRejection', () => say('stopped')); go(() => { for (;;); })"),
+             0);
+    CHECK_TEXT(said, "[\"stopped\"]");
+}
+TEST(endless_recursion_allocation_and_loops_are_errors) {
+    run_large(limits);
+}
+
+static void leave(void) {
+    open_instance(NULL);
+    CHECK_EQ(eval("const { go, chan, sleep } = require('weft:go'); const c = chan(), d = chan(3);"
+                  "for (let i = 0; i < 50; i++) go(() => { try { c.recv(); } finally { say('never'); } });"
+                  "for (let i = 0; i < 50; i++) c.recv().then(say); d.send({ a: c });"
+                  "setTimeout(() => go(() => sleep(1e9)), 1); setInterval(() => {}, 1e6); sleep(1e9);"
+                  "setTimeout(() => process.exit(9), 5)"),
+             9);
+    close_instance();
+    CHECK_TEXT(said, "");
+}
+TEST(nothing_is_left_of_a_script_that_exits_in_the_middle) {
+    run_large(leave);
+}
+
+static void two(void) {
+    weft_loop *other_loop;
+    weft_js *other;
+    weft_loop_options options = {.stays = true};
+    open_instance(NULL);
+    CHECK_EQ(weft_loop_new(&other_loop, &options), 0);
+    CHECK_EQ(weft_js_new(&other, other_loop, &(weft_js_options){.max_stack = STACK - STACK_BELOW}), 0);
+    static const char text[] = "globalThis.x = 1; process.exitCode = 2";
+    CHECK_EQ(weft_js_eval(other, text, sizeof text - 1, "other.js"), 0);
+    CHECK_EQ(weft_js_finish(other), 2);
+    CHECK_EQ(eval("say(typeof x)"), 0);
+    CHECK_TEXT(said, "[\"undefined\"]");
+    weft_js_free(other);
+    CHECK_EQ(weft_loop_close(other_loop, WEFT_NEVER), 0);
+    weft_loop_unref(other_loop);
+    close_instance();
+}
+TEST(instances_share_nothing) {
+    run_large(two);
+}
+
+static void switches(void) {
+    open_instance(NULL);
+    CHECK_EQ(eval("const { go, chan, sleep } = require('weft:go');"
+                  "const { collect } = require('weft:trace'); const gate = chan(); let seed = 7; const random = () => "
+                  "(seed = seed * 16807 % 2147483647);"
+                  "function* numbers(n) { for (let i = 0; i < n; i++) { gate.recv(); yield i; } }"
+                  "const object = { get slow() { gate.recv(); return 5; } };"
+                  "async function later(v) { await null; return v; }"
+                  "const all = [];"
+                  "for (let i = 0; i < 200; i++) all.push(go((n) => {"
+                  "  const sorted = [3, 1, 2].sort((a, b) => { gate.recv(); return a - b; });"
+                  "  let sum = 0; for (const v of numbers(3)) sum += v;"
+                  "  later(n); return sorted.join('') + sum + object.slow + n;"
+                  "}, i));"
+                  "let open = true; Promise.all(all).then((list) => { open = false; gate.close();"
+                  "  say(list.every((text, i) => text === '123' + 3 + 5 + i)); });"
+                  "go(() => { for (let i = 0; open; i++) { try { gate.send(i); } catch { break; }"
+                  "  if (random() % 50 === 0) { collect(); sleep(0); } } });"),
+             0);
+    CHECK_TEXT(said, "[true]");
+    close_instance();
+}
+TEST(fibers_wait_inside_comparators_generators_and_getters) {
+    run_large(switches);
+}

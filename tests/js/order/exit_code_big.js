@@ -1,0 +1,3 @@
+// Only eight bits get out.
+process.on('exit', (code) => console.log(`exit ${code}`));
+process.exit(257 + 41);

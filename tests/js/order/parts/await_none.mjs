@@ -1,0 +1,2 @@
+console.log('none');
+queueMicrotask(() => console.log('job of none'));

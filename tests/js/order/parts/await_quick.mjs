@@ -1,0 +1,3 @@
+console.log('quick begins');
+await null;
+console.log('quick ends');

@@ -1,0 +1,3 @@
+console.log('slow begins');
+await new Promise((resolve) => setTimeout(resolve, 20));
+console.log('slow ends');

@@ -1,0 +1,2 @@
+console.log('hangs');
+await new Promise(() => {});

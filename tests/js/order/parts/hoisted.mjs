@@ -1,0 +1,2 @@
+console.log('hoisted runs');
+export const later = 1;

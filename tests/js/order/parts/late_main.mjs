@@ -1,0 +1,3 @@
+import './late_a.mjs';
+import './late_b.mjs';
+console.log('main of the late ones');

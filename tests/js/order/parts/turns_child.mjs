@@ -1,0 +1,3 @@
+console.log('child');
+await null;
+console.log('child after await');

@@ -1,0 +1,2 @@
+import './turns_child.mjs';
+console.log('parent');

@@ -1,0 +1,21 @@
+// What console.log prints of fetch's classes.
+console.log(new Blob(['a']), new Blob([], { type: 'x/y' }));
+console.log(new File(['b'], 'name', { lastModified: 1 }));
+console.log(new Headers(), new Headers({ A: 'b', 'x-y': 'z' }));
+const headers = new Headers();
+headers.append('set-cookie', 'a');
+headers.append('set-cookie', 'b');
+console.log(headers);
+console.log(new Response());
+console.log(new Response('x', { status: 404, statusText: 'Not Found', headers: { q: 'r' } }));
+console.log(Response.error());
+console.log(new Request('http://a/'));
+console.log(new Request('http://a/', { method: 'POST', body: 'x', headers: { Q: 'r' } }));
+const form = new FormData();
+console.log(form);
+form.append('a', 'b');
+form.append('a', 'c');
+form.append('d', 'e');
+console.log(form);
+console.log({ a: { b: { c: new Blob([]) } } });
+console.log([new Headers({ a: 'b' })]);

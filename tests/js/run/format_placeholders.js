@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// util.format and formatWithOptions.
+const util = require('util');
+class FooError extends Error { constructor(m) { super(m); this.name = 'FooError'; } }
+const f = util.format;
+const p = (...a) => {
+    let s;
+    try { s = f(...a); } catch (e) { s = 'threw ' + e.name + ': ' + e.message; }
+    console.log(s.replace(/(\n +at [^\n]*[^\n{])+( \{)?/g, (m, a, b) => '\n  AT' + (b || '')));
+};
+p();
+p('a');
+p('%s', 'a');
+p('%s');
+p('%s %s', 'a');
+p('%%');
+p('%% %s', 1);
+p('%%%s%%', 'x');
+p('a%');
+p('%', 1);
+p('%x', 1);
+p('%s', null, undefined, 'x', 5);
+p('%s', -0);
+p('%s', 10n);
+p('%s', Symbol('a'));
+p('%s', { a: { b: { c: 1 } } });
+p('%s', [1, [2, [3]]]);
+p('%s', () => 5);
+p('%s', class A {});
+p('%s', { toString() { return 'custom'; } });
+p('%s', new Date(0));
+p('%s', new Error('err'));
+class TS { toString() { return 'TS!'; } }
+p('%s', new TS());
+p('%s', new (class extends TS {})());
+p('%s', Object.create(null));
+p('%s', { [Symbol.toPrimitive]: () => 'prim' });
+p('%s', new (class K { x = 1; })());
+p('%s', new FooError('fe'));
+p('%s', Object('boxed'));
+p('%s', /re/);
+p('%s', new Map([[1, 2]]));
+p('%s', Promise.resolve(1));
+p('%d', 1.5);
+p('%d', '42');
+p('%d', '0x10');
+p('%d', 'abc');
+p('%d', {});
+p('%d', 5n);
+p('%d', Symbol('a'));
+p('%d', -0);
+p('%d', null);
+p('%d', undefined);
+p('%d', true);
+p('%d', [5]);
+p('%i', 1.9);
+p('%i', '12px');
+p('%i', 5n);
+p('%i', Symbol('x'));
+p('%i', {});
+p('%i', -0.5);
+p('%f', '1.5abc');
+p('%f', 5n);
+p('%f', Symbol('x'));
+p('%f', {});
+p('%f', 'x');
+p('%j', { a: [1, 'x'] });
+p('%j', undefined);
+p('%j', () => {});
+{ const o = {}; o.o = o; p('%j', o); }
+p('%j', { toJSON() { throw new Error('tj'); } });
+p('%o', { a: 1 });
+p('%o', [1, { b: 2 }]);
+p('%O', { a: { b: { c: { d: 1 } } } });
+p('%O', 'str');
+p('%o', 'str');
+p('%c', 'css');
+p('a%cb%cc', 'css', 'x');
+p('%s:%d', 'a', 1, 'extra', { x: 1 });
+p(1, 2, '3');
+p({ a: 1 }, 'x', [1]);
+p('a', 'b', 'c');
+p(undefined);
+p(null);
+p(Symbol('z'));
+p('%s', 'multi\nline');
+p('x', 'it\'s', ['it\'s']);
+p(5, '%s', 'x');
+p('%s%s%s', 1, 2);
+p('%j%%', 1);
+p('%a%s', 'v');
+p('%s', new Proxy({ a: 1 }, {}));
+p('%s', '%d', 5);
+p('%%s%s', 'foo');
+p('%s', 1234567, 1e21, NaN, Infinity);
+p('percent: 10%, %s', 'x');
+p('%%%%');
+p('%%%%', 'x');
+p('%s %%', 'x');
+p('% s', 1);
+console.log(util.formatWithOptions({ compact: true }, '%s %O', { a: { b: 1 } }, { a: { b: 1 } }, [1]));
+console.log(util.formatWithOptions({ colors: true }, '%s %O %d', 'x', { a: 1 }, 5, { b: 'x' }));
+console.log(util.formatWithOptions({ numericSeparator: true }, '%d %i %f %s', 123456, 1234567.5, 12345.678,
+    1000000));
+try { util.formatWithOptions('x', 'a'); } catch (e) { console.log(e.code); }

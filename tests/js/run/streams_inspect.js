@@ -1,0 +1,24 @@
+// What console.log prints of streams.
+console.log(new ReadableStream());
+console.log(new ReadableStream({ type: 'bytes' }));
+console.log(new ReadableStream({ start(c) { c.close(); } }));
+console.log(new ReadableStream({ start(c) { c.error('x'); } }));
+console.log(new WritableStream());
+console.log(new TransformStream());
+console.log(new CountQueuingStrategy({ highWaterMark: 1 }), new ByteLengthQueuingStrategy({ highWaterMark: 2 }));
+console.log(new ReadableStream().getReader());
+console.log(new ReadableStream({ type: 'bytes' }).getReader({ mode: 'byob' }));
+const reader = new ReadableStream().getReader();
+reader.read();
+reader.read();
+console.log(reader);
+console.log(new WritableStream().getWriter());
+new ReadableStream({ start(c) { console.log(c); } });
+new ReadableStream({ type: 'bytes', start(c) { console.log(c, c.byobRequest); } });
+new WritableStream({ start(c) { console.log(c); } });
+console.log(new TextEncoderStream());
+console.log(new TextDecoderStream());
+console.log([[new ReadableStream()]], { a: new WritableStream() });
+const aborted = new WritableStream();
+aborted.abort();
+console.log(aborted);
