@@ -67,6 +67,7 @@ struct weft_js {
     struct wf_js_wait *waits; /* of promises; under waits_lock, since they end on fibers of their own */
     weft_mutex waits_lock;
     struct wf_js_callback *callbacks; /* those that may still come */
+    weft_http_client *client;         /* fetch's; made with the first one */
     struct wf_js_server *servers;
     struct wf_js_exchange *exchanges; /* requests that JavaScript has */
     weft_semaphore back;
@@ -106,6 +107,7 @@ struct wf_js_wait {
     int (*wait)(struct wf_js_wait *wait); /* without the turn: the status */
     JSValue (*finish)(JSContext *context,
                       struct wf_js_wait *wait); /* with it, whatever the status: also frees what it holds */
+    bool is_promise;                            /* also on a fiber */
     int status;
     /* of a promise's wait */
     JSValue settle[2];
@@ -133,6 +135,7 @@ int wf_js_add_callbacks(JSContext *context, JSValueConst host);
 int wf_js_add_system(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
 int wf_js_add_http(JSContext *context, JSValueConst host);
+int wf_js_add_fetch(JSContext *context, JSValueConst host);
 void wf_js_add_modules(weft_js *js);
 
 /* The files of js/lib, compiled when the library was built: see cmake/javascript.cmake. */

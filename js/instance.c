@@ -69,7 +69,7 @@ static int set_up(weft_js *js) {
     JS_SetPropertyStr(context, js->host, "isLoaded", JS_NewCFunction(context, is_loaded, "isLoaded", 1));
     int failed = wf_js_add_turn(context, js->host) || wf_js_add_callbacks(context, js->host) ||
                  wf_js_add_system(context, js->host) || wf_js_add_channels(context, js->host) ||
-                 wf_js_add_http(context, js->host);
+                 wf_js_add_http(context, js->host) || wf_js_add_fetch(context, js->host);
     JSValue booted = failed ? JS_EXCEPTION : wf_js_library(context, "boot");
     if (JS_IsException(booted)) {
         wf_js_uncaught(js);
@@ -120,6 +120,7 @@ void weft_js_free(weft_js *js) {
     }
     if (js->runtime)
         JS_FreeRuntime(js->runtime);
+    weft_http_client_free(js->client);
     weft_loop_unref(js->loop);
     free(js->rejections);
     free(js);

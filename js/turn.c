@@ -8,8 +8,8 @@
 
 #include "host.h"
 
-/* STACK_SPARE: what functions of C below JavaScript may need. WAIT_STACK: of fibers that wait for a promise's sake. */
-enum { STACK_SPARE = 64 * 1024, WAIT_STACK = 64 * 1024 };
+/* What functions of C below JavaScript may need. */
+enum { STACK_SPARE = 64 * 1024 };
 
 static void begin_fiber(void *opaque);
 static void resume_fiber(void *opaque);
@@ -201,7 +201,7 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     weft_js *js = wf_js_of(context);
     struct wf_js_fiber *fiber = js->holder;
     wait->js = js;
-    if (!fiber)
+    if (!fiber || wait->is_promise)
         return promise_of(context, wait);
     give_back(fiber);
     wait->status = wait->wait(wait);
@@ -220,7 +220,7 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
 
 static JSValue promise_of(JSContext *context, struct wf_js_wait *wait) {
     weft_js *js = wait->js;
-    weft_spawn_options options = {.stack_size = WAIT_STACK, .name = "wait"};
+    weft_spawn_options options = {.name = "wait"};
     weft_fiber id;
     JSValue promise = JS_NewPromiseCapability(context, wait->settle);
     bool has_promise = !JS_IsException(promise);

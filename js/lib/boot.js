@@ -54,6 +54,7 @@
     set('global', globalThis);
 
     host.started = host.now();
+    host.fetch = (request) => need('transport').send(request);
     host.reportError = (error) => need('process').reportError(error);
     host.setTimeoutUnref = (fn, delay) => need('timers').setTimeout(fn, Math.min(delay, 2 ** 31 - 1)).unref();
 

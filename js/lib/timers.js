@@ -132,7 +132,7 @@
             const fn = immediate._onImmediate;
             immediate._destroyed = true;
             immediate._onImmediate = null;
-            fn.apply(undefined, immediate._argv ?? []);
+            fn.apply(immediate, immediate._argv ?? []);
         }
 
         static stop(immediate) {
