@@ -49,8 +49,10 @@ static void callback_disarm(struct wf_js_callback *callback) {
 }
 
 void wf_js_drop_callbacks(weft_js *js) {
-    while (js->callbacks)
-        callback_disarm(js->callbacks);
+    for (struct wf_js_callback *callback = js->callbacks, *next; callback; callback = next) {
+        next = callback->next;
+        callback_disarm(callback);
+    }
 }
 
 static void handle_finalize(JSRuntime *runtime, JSValueConst value) {

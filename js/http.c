@@ -137,7 +137,9 @@ static void on_request(weft_http *http, void *arg) {
 
 static JSValue new_exchange(JSContext *context, struct wf_js_exchange *exchange) {
     struct handle *handle = calloc(1, sizeof *handle);
-    JSValue object = handle ? JS_NewObjectClass(context, (int)exchange_class) : JS_ThrowOutOfMemory(context);
+    if (!handle)
+        return JS_ThrowOutOfMemory(context);
+    JSValue object = JS_NewObjectClass(context, (int)exchange_class);
     if (JS_IsException(object)) {
         free(handle);
         return object;

@@ -128,9 +128,11 @@ static JSValue js_real_path(JSContext *context, JSValueConst self, int count, JS
     if (!name)
         return JS_EXCEPTION;
     char *real = realpath(name, NULL);
-    int error = real ? 0 : -errno;
+    int error = -errno;
     JS_FreeCString(context, name);
-    JSValue result = error ? wf_js_throw_errno(context, error, "realpath") : JS_NewString(context, real);
+    if (!real)
+        return wf_js_throw_errno(context, error, "realpath");
+    JSValue result = JS_NewString(context, real);
     free(real);
     return result;
 }

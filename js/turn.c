@@ -29,17 +29,17 @@ static JSClassID fiber_class; /* of handles, by which a fiber can be cancelled *
 
 /* go(fn, ...arguments) -> promise */
 static JSValue js_go(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_fiber *fiber;
+    struct wf_js_fiber *fiber = NULL;
     (void)self;
     return start_fiber(context, count, arguments, &fiber);
 }
 
 /* goStart(fn, ...arguments) -> [promise, handle] */
 static JSValue js_go_start(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_fiber *fiber;
+    struct wf_js_fiber *fiber = NULL;
     (void)self;
     JSValue promise = start_fiber(context, count, arguments, &fiber);
-    if (JS_IsException(promise))
+    if (JS_IsException(promise) || !fiber)
         return promise;
     JSValue handle = JS_NewObjectClass(context, (int)fiber_class);
     if (!JS_IsException(handle)) {

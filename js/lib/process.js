@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/process.js - the process object, and what becomes of errors that nobody catches.
-// host: argumentsOf(), environment(), cwd(), chdir(path), pid(), ppid(), exit(code), setExitCode(code), hrtime(), write(fd, text),
-//       nextTick(fn), startImmediate(owner), isTTY(fd), memory()
+// host: argumentsOf(), environment(), cwd(), chdir(path), pid(), ppid(), exit(code), setExitCode(code),
+//       hrtime(), write(fd, text), nextTick(fn), startImmediate(owner), isTTY(fd), memory()
 (function (host, need) {
     'use strict';
     const { EventEmitter } = need('events');
@@ -278,14 +278,15 @@
 
     // ---- Rejections ----
 
-    // What stands for a reason in a message; nothing of the reason is called.
+    // What stands for a reason in a message; none of its methods is called.
     function brief(reason) {
         if (typeof reason === 'function')
             return Function.prototype.toString.call(reason);
         if (typeof reason !== 'object' || reason === null)
             return String(reason);
-        if (reason.toString === Object.prototype.toString && typeof reason.constructor === 'function' && reason.constructor.name)
-            return `#<${reason.constructor.name}>`;
+        const { constructor, toString } = reason;
+        if (toString === Object.prototype.toString && typeof constructor === 'function' && constructor.name)
+            return `#<${constructor.name}>`;
         return Object.prototype.toString.call(reason);
     }
 
