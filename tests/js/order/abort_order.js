@@ -2,7 +2,11 @@
 const log = (text) => console.log(text);
 const control = new AbortController();
 const { signal } = control;
-signal.addEventListener('abort', () => { log('listener'); queueMicrotask(() => log('job of the listener')); process.nextTick(() => log('tick of the listener')); });
+signal.addEventListener('abort', () => {
+    log('listener');
+    queueMicrotask(() => log('job of the listener'));
+    process.nextTick(() => log('tick of the listener'));
+});
 signal.onabort = () => log('onabort');
 const waiting = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 waiting.catch((error) => log(`caught ${error.name}`));

@@ -1,6 +1,7 @@
 // Requests to an async generator queue up and are answered in order.
 const log = (text) => console.log(text);
-const tell = (name, promise) => promise.then(({ value, done }) => log(`${name} -> ${value} ${done}`), (error) => log(`${name} x ${error}`));
+const tell = (name, promise) => promise.then(({ value, done }) => log(`${name} -> ${value} ${done}`),
+    (error) => log(`${name} x ${error}`));
 async function* gen() {
     log('begin');
     const a = yield 1; log(`a ${a}`);
@@ -13,5 +14,5 @@ const g = gen();
 tell('n1', g.next('x')); tell('n2', g.next('y')); tell('n3', g.next('z')); tell('t4', g.throw('oops'));
 tell('n5', g.next()); tell('n6', g.next());
 const i = gen(); tell('throw first', i.throw('t')); tell('then next of i', i.next());
-AsyncBad: { const { next } = Object.getPrototypeOf(gen.prototype); next.call({}).catch((error) => log(`bad receiver ${error.name}`)); }
+Object.getPrototypeOf(gen.prototype).next.call({}).catch((error) => log(`bad receiver ${error.name}`));
 log('end');

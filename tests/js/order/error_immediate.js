@@ -1,6 +1,11 @@
 // One immediate of a batch throws.
 const log = (text) => console.log(text);
-process.on('uncaughtException', (error) => { log(`uncaught ${error.message}`); process.nextTick(() => log(`tick for ${error.message}`)); queueMicrotask(() => log(`job for ${error.message}`)); setImmediate(() => log(`immediate for ${error.message}`)); });
+process.on('uncaughtException', (error) => {
+    log(`uncaught ${error.message}`);
+    process.nextTick(() => log(`tick for ${error.message}`));
+    queueMicrotask(() => log(`job for ${error.message}`));
+    setImmediate(() => log(`immediate for ${error.message}`));
+});
 for (const name of ['a', 'b', 'c', 'd'])
     setImmediate(() => {
         log(name);

@@ -16,6 +16,10 @@ failing('one', () => {
     setImmediate(() => { log('immediate after that'); failing('two', second); });
 });
 function second() {
-    setTimeout(() => { log('timer that is due'); process.nextTick(() => log('tick of the timer')); setImmediate(() => failing('three', () => {})); }, 1);
+    setTimeout(() => {
+        log('timer that is due');
+        process.nextTick(() => log('tick of the timer'));
+        setImmediate(() => failing('three', () => {}));
+    }, 1);
     spin(20);
 }

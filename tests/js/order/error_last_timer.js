@@ -3,4 +3,9 @@ const log = (text) => console.log(text);
 process.on('uncaughtException', (error) => log(`uncaught ${error.message}`));
 process.on('beforeExit', () => log('beforeExit'));
 process.on('exit', (code) => log(`exit ${code}`));
-setTimeout(() => { process.nextTick(() => log('tick')); queueMicrotask(() => log('job')); setImmediate(() => log('immediate')); throw new Error('timer'); }, 1);
+setTimeout(() => {
+    process.nextTick(() => log('tick'));
+    queueMicrotask(() => log('job'));
+    setImmediate(() => log('immediate'));
+    throw new Error('timer');
+}, 1);

@@ -1,7 +1,11 @@
 // One timer of a batch throws: the others of the batch run, and ticks and jobs.
 const log = (text) => console.log(text);
 const spin = (ms) => { const until = Date.now() + ms; while (Date.now() < until); };
-process.on('uncaughtException', (error) => { log(`uncaught ${error.message}`); process.nextTick(() => log(`tick for ${error.message}`)); queueMicrotask(() => log(`job for ${error.message}`)); });
+process.on('uncaughtException', (error) => {
+    log(`uncaught ${error.message}`);
+    process.nextTick(() => log(`tick for ${error.message}`));
+    queueMicrotask(() => log(`job for ${error.message}`));
+});
 for (const name of ['a', 'b', 'c', 'd'])
     setTimeout(() => {
         log(name);

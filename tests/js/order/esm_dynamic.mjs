@@ -6,7 +6,8 @@ log('after import');
 const [x, y] = await Promise.all([first, second]);
 log(x === y, x.value, first === second);
 for (let i = 0; i < 2; i++)
-    await import('./parts/dynamic_throws.mjs').catch((error) => log(`caught ${error.message} ${error === globalThis.thrown}`));
+    await import('./parts/dynamic_throws.mjs')
+        .catch((error) => log(`caught ${error.message} ${error === globalThis.thrown}`));
 await import('./parts/missing.mjs').catch((error) => log(error.code));
 await import('./parts/syntax.mjs').catch((error) => log(error.name));
 const text = { toString() { log('toString'); return './parts/dynamic.mjs'; } };

@@ -1,4 +1,9 @@
 // Unreferenced work in beforeExit does not bring it back.
 const log = (text) => console.log(text);
-process.on('beforeExit', () => { log('beforeExit'); setTimeout(() => log('never'), 1000).unref(); const cleared = setTimeout(() => log('never'), 1); clearTimeout(cleared); });
+process.on('beforeExit', () => {
+    log('beforeExit');
+    setTimeout(() => log('never'), 1000).unref();
+    const cleared = setTimeout(() => log('never'), 1);
+    clearTimeout(cleared);
+});
 process.on('exit', () => log('exit'));

@@ -14,14 +14,24 @@ function source(name, options = {}) {
         },
     };
 }
-const run = (name, body) => body().then((value) => log(`${name} -> ${value}`), (error) => log(`${name} x ${error instanceof Error ? error.name : error}`));
+const run = (name, body) => body().then((value) => log(`${name} -> ${value}`),
+    (error) => log(`${name} x ${error instanceof Error ? error.name : error}`));
 (async () => {
     await run('to the end', async () => { for await (const value of source('s1')) log(value); });
-    await run('break', async () => { for await (const value of source('s2')) { log(value); if (value === 1) break; } log('after the loop'); });
+    await run('break', async () => {
+        for await (const value of source('s2')) { log(value); if (value === 1) break; }
+        log('after the loop');
+    });
     await run('return', async () => { for await (const value of source('s3')) { log(value); return 'early'; } });
-    await run('break, return throws', async () => { for await (const value of source('s5', { throws: true })) { log(value); break; } });
-    await run('break, return rejects', async () => { for await (const value of source('s6', { rejects: true })) { log(value); break; } });
-    await run('break, return gives no object', async () => { for await (const value of source('s7', { bad: true })) { log(value); break; } });
+    await run('break, return throws', async () => {
+        for await (const value of source('s5', { throws: true })) { log(value); break; }
+    });
+    await run('break, return rejects', async () => {
+        for await (const value of source('s6', { rejects: true })) { log(value); break; }
+    });
+    await run('break, return gives no object', async () => {
+        for await (const value of source('s7', { bad: true })) { log(value); break; }
+    });
     await run('outer continue', async () => {
         outer: for (const name of ['x', 'y'])
             for await (const value of source(name)) { log(value); continue outer; }

@@ -5,7 +5,14 @@ const after = (ms, value) => new Promise((resolve) => setTimeout(() => { log(`ti
     for await (const value of [after(20, 'b'), after(1, 'a'), 'plain', { then(done) { done('thenable'); } }])
         log(`got ${value}`);
     const closing = (list) => ({
-        [Symbol.iterator]() { log('sync iterator'); const it = list[Symbol.iterator](); return { next() { log('next'); return it.next(); }, return(value) { log('return'); return { value, done: true }; } }; },
+        [Symbol.iterator]() {
+            log('sync iterator');
+            const it = list[Symbol.iterator]();
+            return { next() { log('next'); return it.next(); }, return(value) {
+                log('return');
+                return { value, done: true };
+            } };
+        },
     });
     try {
         for await (const value of [Promise.resolve(1), Promise.reject('no'), 3])

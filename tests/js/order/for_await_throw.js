@@ -14,9 +14,12 @@ function source(name, options = {}) {
         },
     };
 }
-const run = (name, body) => body().then((value) => log(`${name} -> ${value}`), (error) => log(`${name} x ${error instanceof Error ? error.name : error}`));
+const run = (name, body) => body().then((value) => log(`${name} -> ${value}`),
+    (error) => log(`${name} x ${error instanceof Error ? error.name : error}`));
 (async () => {
     await run('throw', async () => { for await (const value of source('s4')) { log(value); throw 'body'; } });
-    await run('throw, return throws', async () => { for await (const value of source('s8', { throws: true })) { log(value); throw 'body'; } });
+    await run('throw, return throws', async () => {
+        for await (const value of source('s8', { throws: true })) { log(value); throw 'body'; }
+    });
     await run('destructuring throws', async () => { for await (const { a: { b } } of source('s9')) log(b); });
 })();

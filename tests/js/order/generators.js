@@ -1,6 +1,14 @@
 // Plain generators: next, return, throw, finally, yield*, closing by destructuring and spreads.
 const log = (text) => console.log(text);
-function* g(name) { try { log(`${name} begins`); const x = yield 1; log(`${name} got ${x}`); yield 2; } catch (error) { log(`${name} caught ${error}`); yield 'c'; } finally { log(`${name} finally`); } return 'end'; }
+function* g(name) {
+    try {
+        log(`${name} begins`);
+        const x = yield 1;
+        log(`${name} got ${x}`);
+        yield 2;
+    } catch (error) { log(`${name} caught ${error}`); yield 'c'; } finally { log(`${name} finally`); }
+    return 'end';
+}
 const show = (r) => log(JSON.stringify(r));
 let a = g('a'); show(a.next('lost')); show(a.next('x')); show(a.next()); show(a.next());
 a = g('b'); show(a.next()); show(a.throw('t')); show(a.return('r')); show(a.next());

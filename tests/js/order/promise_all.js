@@ -11,12 +11,16 @@ Noisy.all([1, 2]).then((all) => log(`noisy ${all}`));
 Promise.all([Promise.reject('one'), Promise.reject('two')]).catch((reason) => log(`rejected ${reason}`));
 Promise.all([new Promise(() => {}), Promise.reject('early')]).catch((reason) => log(`rejected ${reason}`));
 Promise.all(5).catch((error) => log(`not iterable ${error.name}`));
-const closing = { [Symbol.iterator]() { return { next() { return { value: 1, done: false }; }, return() { log('closed'); return {}; } }; } };
+const closing = { [Symbol.iterator]() {
+    return { next() { return { value: 1, done: false }; }, return() { log('closed'); return {}; } };
+} };
 const resolveOf = Promise.resolve;
 Promise.resolve = () => { throw new Error('resolve'); };
 Promise.all(closing).catch((error) => log(`threw ${error.message}`));
 Promise.resolve = resolveOf;
-const throwing = { [Symbol.iterator]() { return { next() { throw new Error('next'); }, return() { log('never closed'); return {}; } }; } };
+const throwing = { [Symbol.iterator]() {
+    return { next() { throw new Error('next'); }, return() { log('never closed'); return {}; } };
+} };
 Promise.all(throwing).catch((error) => log(`threw ${error.message}`));
 const twice = { then(done) { done(1); done(2); } };
 Promise.all([twice, twice]).then((all) => log(`twice ${all}`));

@@ -1,7 +1,7 @@
 // allSettled, any and race with values, thenables, and nothing.
 const log = (text) => console.log(text);
 const settle = (name, promise) => promise.then((value) => log(`${name}: ${JSON.stringify(value)}`),
-    (error) => log(`${name} failed: ${error.name} ${error.errors ? ? '' : error.message} ${error.errors ? JSON.stringify(error.errors) : ''}`));
+    (error) => log(`${name} failed: ${error.name} ${error.errors ? JSON.stringify(error.errors) : error.message}`));
 const thenable = (value) => ({ then(done) { log(`called ${value}`); done(value); } });
 const refusing = (value) => ({ then(_, fail) { log(`called ${value}`); fail(value); } });
 settle('settled', Promise.allSettled([1, Promise.reject(2), thenable(3), refusing(4), Promise.resolve(5)]));

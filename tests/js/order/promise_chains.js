@@ -10,7 +10,8 @@ const p = Promise.resolve('x');
 p.then(() => log('first of p'));
 p.then(() => { log('second of p'); p.then(() => log('fourth of p')); });
 p.then(() => log('third of p'));
-Promise.reject(new Error('r')).then(() => log('never'), (error) => log(`caught ${error.message}`)).then(() => log('after it'));
+Promise.reject(new Error('r')).then(() => log('never'), (error) => log(`caught ${error.message}`))
+    .then(() => log('after it'));
 Promise.reject(1).then(() => log('never')).then(() => log('never')).catch(() => log('two later'));
 queueMicrotask(() => log('micro'));
 log('end');

@@ -8,6 +8,14 @@ Promise.any([Promise.reject('any')]);
 new Promise((_, reject) => setTimeout(reject, 30, 'from a timer'));
 new Promise((resolve) => resolve(Promise.reject('adopted')));
 Promise.resolve().then(() => { throw 'from then'; }).finally(() => log('finally'));
-(async () => { const p = Promise.reject('awaited late'); await null; try { await p; } catch (error) { log(`caught ${error}`); } })();
-(async () => { const p = Promise.reject('awaited much later'); await new Promise((resolve) => setImmediate(resolve)); try { await p; } catch (error) { log(`caught ${error}`); } })();
+(async () => {
+    const p = Promise.reject('awaited late');
+    await null;
+    try { await p; } catch (error) { log(`caught ${error}`); }
+})();
+(async () => {
+    const p = Promise.reject('awaited much later');
+    await new Promise((resolve) => setImmediate(resolve));
+    try { await p; } catch (error) { log(`caught ${error}`); }
+})();
 (async function* () { throw 'generator'; })().next();

@@ -3,7 +3,12 @@ const log = (text) => console.log(text);
 let kept;
 const slow = { then(done) { log('kept'); kept = done; } };
 Promise.resolve(slow).then((value) => log(`slow ${value}`));
-setTimeout(() => { log('timer'); kept('at last'); queueMicrotask(() => log('micro of the timer')); process.nextTick(() => log('tick of the timer')); }, 1);
+setTimeout(() => {
+    log('timer');
+    kept('at last');
+    queueMicrotask(() => log('micro of the timer'));
+    process.nextTick(() => log('tick of the timer'));
+}, 1);
 let depth = 0;
 const nested = { then(done) { depth++; done(depth < 5 ? nested : `depth ${depth}`); } };
 Promise.resolve(nested).then(log);

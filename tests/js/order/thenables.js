@@ -7,7 +7,10 @@ const p1 = Promise.resolve(thenable('one', (done) => { log('one: called'); done(
 p1.then((value) => log(`one: ${value}`));
 const p2 = Promise.resolve(thenable('two', () => { log('two: called'); throw new Error('early'); }));
 p2.catch((error) => log(`two: ${error.message}`));
-Promise.resolve({ get then() { log('three: read'); throw new Error('getter'); } }).catch((error) => log(`three: ${error.message}`));
+Promise.resolve({ get then() {
+    log('three: read');
+    throw new Error('getter');
+} }).catch((error) => log(`three: ${error.message}`));
 Promise.resolve(thenable('four', 42)).then((value) => log(`four: ${typeof value.then}`));
 const p5 = Promise.resolve(thenable('five', function (done, fail) {
     log(`five: ${typeof this.then} ${done.length} ${fail.length}`);

@@ -5,7 +5,10 @@ let rounds = 0;
 function round() {
     const r = ++rounds;
     note(`R${r}`);
-    process.nextTick(() => { note(`t${r}`); Promise.resolve().then(() => { note(`j${r}`); process.nextTick(() => note(`tt${r}`)); }); });
+    process.nextTick(() => {
+        note(`t${r}`);
+        Promise.resolve().then(() => { note(`j${r}`); process.nextTick(() => note(`tt${r}`)); });
+    });
     queueMicrotask(() => { note(`m${r}`); queueMicrotask(() => note(`mm${r}`)); });
     if (r < 4) setImmediate(round); else setTimeout(() => console.log(seen.join(' ')), 1);
 }

@@ -3,5 +3,13 @@ const log = (text) => console.log(text);
 setTimeout(() => log('timer'), 60);
 setImmediate(() => log('immediate'));
 let ticks = 0, jobs = 0;
-Promise.resolve().then(function again() { log(`job ${++jobs}`); if (jobs < 5) queueMicrotask(again); if (jobs === 2) process.nextTick(() => log('tick asked for by job 2')); });
-process.nextTick(function again() { log(`tick ${++ticks}`); if (ticks < 5) process.nextTick(again); if (ticks === 2) queueMicrotask(() => log('job asked for by tick 2')); });
+Promise.resolve().then(function again() {
+    log(`job ${++jobs}`);
+    if (jobs < 5) queueMicrotask(again);
+    if (jobs === 2) process.nextTick(() => log('tick asked for by job 2'));
+});
+process.nextTick(function again() {
+    log(`tick ${++ticks}`);
+    if (ticks < 5) process.nextTick(again);
+    if (ticks === 2) queueMicrotask(() => log('job asked for by tick 2'));
+});

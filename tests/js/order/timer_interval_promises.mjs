@@ -18,5 +18,10 @@ log('yielded');
 for (const bad of [[1, 0, 5], [1, 0, { signal: 5 }], [1, 0, { ref: 5 }]])
     await wait(...bad).catch((error) => log(error.code));
 const slow = [];
-for await (const value of every(10, 'y')) { slow.push(value); const until = Date.now() + 35; while (Date.now() < until); if (slow.length === 3) break; }
+for await (const value of every(10, 'y')) {
+    slow.push(value);
+    const until = Date.now() + 35;
+    while (Date.now() < until);
+    if (slow.length === 3) break;
+}
 log(slow.length);
