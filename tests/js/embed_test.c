@@ -157,6 +157,25 @@ TEST(nothing_is_left_of_a_script_that_exits_in_the_middle) {
     run_large(leave);
 }
 
+/* Requests that nobody will answer, at every stage, and a server that nobody has closed. */
+static void leave_servers(void) {
+    open_instance(NULL);
+    CHECK_EQ(eval("const http = require('node:http'); let seen = 0;"
+                  "const server = http.createServer((request, response) => { seen++;"
+                  "  if (request.url === '/begun') response.write('begun');"
+                  "  if (request.url === '/read') request.on('data', () => {});"
+                  "  if (seen === 4) setTimeout(() => process.exit(4), 5); });"
+                  "server.listen(0, '127.0.0.1', () => { const at = 'http://127.0.0.1:' + server.address().port;"
+                  "  fetch(at + '/silent'); fetch(at + '/begun'); fetch(at + '/read', { method: 'POST', body: 'x' });"
+                  "  fetch(at + '/begun').then((response) => response.text()); })"),
+             4);
+    close_instance();
+    CHECK_TEXT(said, "");
+}
+TEST(servers_and_requests_end_with_their_instance) {
+    run_large(leave_servers);
+}
+
 static void two(void) {
     weft_loop *other_loop;
     weft_js *other;
