@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// js/lib/call_site.js - methods of call sites (Error.prepareStackTrace) that packages for V8 call and the engine does not have.
+// js/lib/call_site.js - methods of call sites that packages for V8 call and the engine does not have.
 (function () {
     'use strict';
     const missing = {

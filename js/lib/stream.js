@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// js/lib/stream.js - node:stream as far as packages use it: Readable, Writable, Duplex, Transform, PassThrough, pipeline, finished.
+// js/lib/stream.js - node:stream as far as packages use it: the classes, pipeline and finished.
 (function (host, need) {
     'use strict';
     const { Stream, Readable, startReading } = need('stream_readable');

@@ -40,8 +40,9 @@
                 return;
             source.removeListener('data', onData);
             source.removeListener('end', onEnd);
-            for (const [name, fn] of [['drain', onDrain], ['close', onClose], ['finish', onClose], ['error', onError], ['unpipe', stop]])
-                target.removeListener(name, fn);
+            const listeners = { drain: onDrain, close: onClose, finish: onClose, error: onError, unpipe: stop };
+            for (const name of Object.keys(listeners))
+                target.removeListener(name, listeners[name]);
         };
         source.on('data', onData);
         target.on('unpipe', stop);
@@ -78,7 +79,8 @@
             writable: options.writable ?? !!writing,
         };
         let isDone = false;
-        const isOver = () => (!wants.readable || !reading || reading.endEmitted) && (!wants.writable || !writing || writing.finished);
+        const isOver = () => (!wants.readable || !reading || reading.endEmitted)
+            && (!wants.writable || !writing || writing.finished);
         const finish = (error) => {
             if (isDone)
                 return;

@@ -77,7 +77,8 @@
         }
         if (!state.objectMode) {
             if (typeof chunk === 'string')
-                chunk = state.decoder && (encoding ?? 'utf8') === state.encoding ? chunk : Buffer.from(chunk, encoding ?? 'utf8');
+                chunk = state.decoder && (encoding ?? 'utf8') === state.encoding ? chunk
+                    : Buffer.from(chunk, encoding ?? 'utf8');
             else if (chunk instanceof Uint8Array)
                 chunk = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
             else if (chunk !== undefined)
@@ -171,7 +172,8 @@
             return state.buffer.shift();
         }
         if (size >= state.length) {
-            const all = state.buffer.length === 1 ? state.buffer[0] : state.decoder ? state.buffer.join('') : Buffer.concat(state.buffer);
+            const parts = state.buffer;
+            const all = parts.length === 1 ? parts[0] : state.decoder ? parts.join('') : Buffer.concat(parts);
             state.buffer = [];
             state.length = 0;
             return all;
@@ -277,7 +279,7 @@
                 if (!state.reading)
                     size = howMuch(state, asked === undefined ? NaN : Math.trunc(asked));
             }
-            const result = size > 0 ? cut(state, size) : null;
+            const result = size > 0 && state.length > 0 ? cut(state, size) : null;
             if (result === null)
                 state.needReadable = state.length <= state.highWaterMark;
             if (state.length === 0) {
@@ -360,10 +362,10 @@
     };
     methods.addListener = methods.on;
     for (const name of Reflect.ownKeys(methods))
-        Object.defineProperty(Readable.prototype, name, { value: methods[name], writable: true, configurable: true, enumerable: true });
+        Readable.prototype[name] = methods[name];
 
     const getters = {
-        readable: (stream, state) => !state.ended && !state.destroyed && !state.errored || (!state.endEmitted && !state.destroyed),
+        readable: (stream, state) => !state.destroyed && !state.errored && !state.endEmitted,
         readableFlowing: (stream, state) => state.flowing,
         readableLength: (stream, state) => state.length,
         readableHighWaterMark: (stream, state) => state.highWaterMark,
