@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/go.js - weft:go: functions on fibers of their own, and what they meet at.
-// host: go(fn, ...arguments), sleep(milliseconds), isFiber(), channelNew(capacity), channelSend(channel, value, milliseconds),
-//       channelReceive(channel, milliseconds), channelClose(channel), channelInfo(channel)
+// host: go(fn, ...arguments), sleep(milliseconds), isFiber(), channelNew(capacity),
+//       channelSend(channel, value, milliseconds), channelReceive(channel, milliseconds), channelClose(channel), channelInfo(channel)
 //
 // On a fiber, calls that wait return what they waited for; elsewhere they return a promise of it. So `await` is never wrong.
 (function (host) {

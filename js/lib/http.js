@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/http.js - weft:http: servers, in the shape of Node's and in that of fetch.
-// host: httpServe(address, handler), httpStop(server), httpMethod, httpTarget, httpIsNew, httpSize, httpHeaders, httpRead(exchange),
+// host: httpServe(address, handler), httpStop(server),
+//       httpMethod, httpTarget, httpIsNew, httpSize, httpHeaders, httpRead(exchange),
 //       httpReply(exchange, status, fields, bytes), httpHead(exchange, status, fields), httpWrite(exchange, bytes),
 //       httpEnd(exchange, bytes), go(fn, ...), nextTick(fn)
 (function (host, need) {
@@ -359,7 +360,8 @@
                 : typeof first === 'string' && !/^\d+$/.test(first) ? { path: first }
                     : { port: Number(first ?? 0), host: typeof args[1] === 'string' ? args[1] : undefined };
             const where = options.path ? `unix:${options.path}`
-                : `${(options.host ?? '*').replace(/^.*:.*$/, '[$&]').replace('localhost', '127.0.0.1')}:${options.port ?? 0}`;
+                : `${(options.host ?? '*').replace(/^.*:.*$/, '[$&]').replace('localhost', '127.0.0.1')}`
+                    + `:${options.port ?? 0}`;
             if (callback)
                 this.once('listening', callback);
             try {
@@ -402,7 +404,10 @@
                 return null;
             const [, where, port] = this.#address.match(/^\[?(.*?)\]?:(\d+)$/) ?? [null, this.#address];
             return port === undefined ? where.replace(/^unix:/, '')
-                : { address: where === '*' ? '::' : where, family: where.includes('.') ? 'IPv4' : 'IPv6', port: Number(port) };
+                : {
+                    address: where === '*' ? '::' : where, family: where.includes('.') ? 'IPv4' : 'IPv6',
+                    port: Number(port),
+                };
         }
 
         close(callback) {

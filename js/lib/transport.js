@@ -5,8 +5,8 @@
     'use strict';
     const { addAlgorithm, removeAlgorithm } = need('abort');
     // What the client says itself.
-    const own = new Set(['connection', 'keep-alive', 'upgrade', 'content-length', 'transfer-encoding', 'te', 'trailer', 'expect',
-        'host']);
+    const own = new Set(['connection', 'keep-alive', 'upgrade', 'content-length', 'transfer-encoding', 'te', 'trailer',
+        'expect', 'host']);
 
     // A body that comes by pieces is collected: the client sends what is in memory.
     async function wholeBody(body) {

@@ -409,19 +409,12 @@ TEST_BOTH(a_yield_with_nothing_after_it_is_made_good_by_the_next_turn) {
     finish("c t1 y t2 m");
 }
 
-TEST_BOTH(a_yield_outside_of_a_checkpoint_leaves_it_to_the_next_callback_of_the_phase) {
+TEST_BOTH(a_yield_outside_of_a_checkpoint_leaves_it_to_the_next_callback_or_the_end_of_the_phase) {
     loop_open();
     when("c", "micro:m1 yield:y micro:m2");
-    when("d", "micro:m3");
+    when("e", "micro:m3 yield:z"); /* the last of its phase */
     play("submit:c submit:d submit:e");
-    finish("c y d m1 m2 m3 e");
-}
-
-TEST_BOTH(a_yield_in_the_last_callback_of_a_phase_leaves_the_checkpoint_to_its_end) {
-    loop_open();
-    when("c", "micro:m1 yield:y tick:t");
-    play("submit:c immediate:i");
-    finish("i c y t m1");
+    finish("c y d m1 m2 e z m3");
 }
 
 TEST_BOTH(seams_outside_of_callbacks_are_refused) {
