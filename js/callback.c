@@ -51,6 +51,10 @@ static void callback_disarm(struct wf_js_callback *callback) {
 void wf_js_drop_callbacks(weft_js *js) {
     for (struct wf_js_callback *callback = js->callbacks, *next; callback; callback = next) {
         next = callback->next;
+        if (callback->kind == IMMEDIATE)
+            (void)weft_clear_immediate(js->loop, callback->immediate);
+        else if (callback->kind != TICK)
+            (void)weft_clear_timer(js->loop, callback->timer);
         callback_disarm(callback);
     }
 }
@@ -70,8 +74,13 @@ static void handle_finalize(JSRuntime *runtime, JSValueConst value) {
 static void fire(void *opaque) {
     struct wf_js_callback *callback = opaque;
     weft_js *js = callback->js;
-    if (!wf_js_enter(js))
+    if (callback->kind == TICK)
+        js->queued--;
+    if (!wf_js_enter(js)) {
+        if (callback->kind == TICK)
+            callback_disarm(callback);
         return;
+    }
     JSValue arguments[] = {JS_DupValue(js->context, callback->owner)};
     bool is_tick = callback->kind == TICK;
     if (callback->kind != INTERVAL)
@@ -121,6 +130,7 @@ static JSValue begin(JSContext *context, enum kind kind, JSValueConst owner, dou
         JS_FreeValue(context, handle);
         return wf_js_throw_errno(context, error, "timer");
     }
+    callback->js->queued += kind == TICK;
     return handle;
 }
 

@@ -130,10 +130,10 @@ static bool take_request(JSContext *context, struct fetching *fetching, JSValueC
     if (JS_IsUndefined(arguments[3]) || JS_IsNull(arguments[3]))
         return true;
     const uint8_t *bytes = JS_GetUint8Array(context, &size, arguments[3]);
-    if (!bytes && size > 0)
+    if (!bytes && JS_HasException(context))
         return false;
     fetching->body = malloc(size + 1);
-    if (fetching->body && size)
+    if (fetching->body && bytes && size)
         memcpy(fetching->body, bytes, size);
     fetching->body_size = size;
     return fetching->body;

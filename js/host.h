@@ -61,8 +61,8 @@ struct weft_js {
     JSValue hooks[WF_JS_HOOKS];
     JSValue libraries; /* name -> exports */
     JSValue host;
-    const char *stack_end;      /* of the loop's owner */
-    struct wf_js_fiber *holder; /* NULL: the loop */
+    const char *stack_begin, *stack_end; /* of the loop's owner, where it was last found */
+    struct wf_js_fiber *holder;          /* NULL: the loop */
     struct wf_js_fiber *fibers;
     struct wf_js_wait *waits; /* of promises; under waits_lock, since they end on fibers of their own */
     weft_mutex waits_lock;
@@ -72,6 +72,7 @@ struct weft_js {
     struct wf_js_exchange *exchanges; /* requests that JavaScript has */
     weft_semaphore back;
     atomic_bool is_inside; /* somebody is in the engine: never two */
+    int queued;            /* ticks and the like that the loop has of it, and will call */
     bool drains;           /* a microtask for the engine's jobs is queued */
     bool rejects;          /* and the end of a checkpoint for rejections */
     JSValue *rejections;   /* promise, reason, ... */
@@ -119,10 +120,12 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait);
 bool wf_js_is_frame_safe(void);
 /* Ends every wait of the instance, which has ended: then its fibers end, one turn of the loop after another. */
 void wf_js_cancel_all(weft_js *js);
+/* What must not get lost: waits for memory. -EPIPE: the loop has ended. */
+int wf_js_submit(weft_loop *loop, weft_loop_fn fn, void *arg);
 /* After the end: what gets out of all JavaScript there is on a stack. */
 JSValue wf_js_throw_end(JSContext *context);
 
-/* js/http.c: at the end, nobody will answer any more. */
+/* js/server.c: at the end, nobody will answer any more. */
 void wf_js_drop_servers(weft_js *js);
 /* js/callback.c: at the end, nobody will call any more. */
 void wf_js_drop_callbacks(weft_js *js);
@@ -135,6 +138,7 @@ int wf_js_add_callbacks(JSContext *context, JSValueConst host);
 int wf_js_add_system(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
 int wf_js_add_http(JSContext *context, JSValueConst host);
+int wf_js_add_servers(JSContext *context, JSValueConst host);
 int wf_js_add_fetch(JSContext *context, JSValueConst host);
 void wf_js_add_modules(weft_js *js);
 

@@ -12,22 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host.h"
+#include "server.h"
 
 enum order { ORDER_NONE, ORDER_READ, ORDER_WRITE, ORDER_END };
 
-enum { READ_SIZE = 64 * 1024 };
-
-struct wf_js_server {
-    weft_js *js;
-    struct wf_js_server *next, *previous; /* of the instance's */
-    weft_http_server *http;
-    weft_fd listener;
-    JSValue handler;
-    JSValue stopped[2]; /* of the promise that close() returned */
-    bool is_stopping;
-    bool is_dropped; /* with its instance */
-};
+/* FIELDS_MOST: less than what the server has room for. */
+enum { READ_SIZE = 64 * 1024, FIELDS_MOST = 3500 };
 
 /* What JavaScript has. When the exchange is over, what can still be asked for is in head: method, target, "1" or "0", and the
  * fields, each with a zero behind it. */
@@ -55,7 +45,6 @@ struct wf_js_exchange {
     bool is_dropped; /* JavaScript has forgotten it without an answer */
 };
 
-static JSClassID server_class;
 static JSClassID exchange_class;
 
 /* ---- On the fiber of the connection ---- */
@@ -94,11 +83,13 @@ static void obey(struct wf_js_exchange *exchange) {
     }
 }
 
-static void end_exchange(struct wf_js_exchange *exchange) {
+/* False: what has begun cannot be ended any more. */
+static bool end_exchange(struct wf_js_exchange *exchange) {
     bool is_whole = exchange->status != 0;
-    if (exchange->is_dropped && is_whole) {
-        (void)weft_http_fail(exchange->http, 500);
-        return;
+    if (exchange->is_dropped) {
+        if (is_whole)
+            (void)weft_http_fail(exchange->http, 500);
+        return is_whole;
     }
     int status = exchange->status;
     put_fields(exchange);
@@ -106,9 +97,10 @@ static void end_exchange(struct wf_js_exchange *exchange) {
         (void)weft_http_reply(exchange->http, status, NULL, exchange->bytes, exchange->size);
     else if (exchange->size)
         (void)weft_http_write(exchange->http, exchange->bytes, exchange->size);
+    return true;
 }
 
-static void on_request(weft_http *http, void *arg) {
+void wf_js_on_request(weft_http *http, void *arg) {
     struct wf_js_server *server = arg;
     struct wf_js_exchange exchange = {.server = server, .http = http, .status = 200};
     if (weft_loop_submit(server->js->loop, begin_exchange, &exchange) != 0) {
@@ -124,13 +116,16 @@ static void on_request(weft_http *http, void *arg) {
         weft_unshield();
         obey(&exchange);
         weft_shield();
-        if (weft_loop_submit(server->js->loop, order_done, &exchange) != 0)
+        if (wf_js_submit(server->js->loop, order_done, &exchange) != 0)
             break;
     }
     weft_unshield();
-    end_exchange(&exchange);
+    bool is_good = end_exchange(&exchange);
     free(exchange.fields);
     free(exchange.bytes);
+    if (!is_good)
+        weft_panic(
+            "a response was left unfinished"); /* the connection ends, so that it does not look like a whole one */
 }
 
 /* ---- On the loop ---- */
@@ -221,6 +216,7 @@ static void order_done(void *opaque) {
         result = exchange->result ? JS_NewUint8ArrayCopy(context, (uint8_t *)exchange->bytes, (size_t)exchange->result)
                                   : JS_NULL;
     exchange->order = ORDER_NONE;
+    exchange->size = 0;
     JSValue settle = exchange->settle[has_failed];
     JS_FreeValue(context, exchange->settle[!has_failed]);
     exchange->has_promise = false;
@@ -339,6 +335,12 @@ static JSValue js_http_read(JSContext *context, JSValueConst self, int count, JS
 
 /* ---- The response ---- */
 
+/* Half a list is none. */
+static int no_head(struct wf_js_exchange *exchange) {
+    exchange->fields_size = 0;
+    return -1;
+}
+
 /* 0, or -1 with an exception. fields may be undefined. */
 static int take_head(JSContext *context, struct wf_js_exchange *exchange, JSValueConst given, JSValueConst fields) {
     int32_t status;
@@ -349,7 +351,6 @@ static int take_head(JSContext *context, struct wf_js_exchange *exchange, JSValu
         return JS_ThrowTypeError(context, "The response has begun"), -1;
     if (status < 200 || status > 999)
         return JS_ThrowRangeError(context, "The status has to be 200 to 999"), -1;
-    exchange->status = status;
     exchange->fields_size = 0;
     for (int64_t i = 0; i < length; i++) {
         JSValue value = JS_GetPropertyUint32(context, fields, (uint32_t)i);
@@ -357,8 +358,10 @@ static int take_head(JSContext *context, struct wf_js_exchange *exchange, JSValu
         const char *text = JS_ToCStringLen(context, &size, value);
         JS_FreeValue(context, value);
         if (!text)
-            return -1;
-        char *longer = strlen(text) == size ? realloc(exchange->fields, exchange->fields_size + size + 1) : NULL;
+            return no_head(exchange);
+        char *longer = strlen(text) == size && exchange->fields_size + size < FIELDS_MOST
+                           ? realloc(exchange->fields, exchange->fields_size + size + 1)
+                           : NULL;
         if (longer) {
             memcpy(longer + exchange->fields_size, text, size + 1);
             exchange->fields = longer;
@@ -366,9 +369,11 @@ static int take_head(JSContext *context, struct wf_js_exchange *exchange, JSValu
         }
         JS_FreeCString(context, text);
         if (!longer)
-            return JS_ThrowTypeError(context, "Invalid character in header content"), -1;
+            return JS_ThrowTypeError(context, "Header fields that are too long, or have characters that none may have"),
+                   no_head(exchange);
     }
-    return 0;
+    exchange->status = status;
+    return length % 2 == 0 ? 0 : no_head(exchange);
 }
 
 /* httpHead(exchange, status, [name, value, ...]) */
@@ -437,48 +442,8 @@ static JSValue js_http_reply(JSContext *context, JSValueConst self, int count, J
     return JS_UNDEFINED;
 }
 
-/* ---- Servers ---- */
-
-static void server_over(void *opaque);
-
-static void *serve_main(void *opaque) {
-    struct wf_js_server *server = opaque;
-    weft_loop *loop = weft_loop_ref(server->js->loop);
-    (void)weft_http_serve(server->http, server->listener);
-    (void)weft_close(server->listener);
-    weft_http_server_free(server->http);
-    (void)weft_loop_submit(loop, server_over, server);
-    weft_loop_unref(loop);
-    return NULL;
-}
-
-static void *stop_main(void *opaque) {
-    (void)weft_http_server_stop(opaque, WEFT_NEVER);
-    return NULL;
-}
-
-static void server_over(void *opaque) {
-    struct wf_js_server *server = opaque;
-    weft_js *js = server->js;
-    JSContext *context = js->context;
-    wf_js_enter_any(js);
-    if (server->is_stopping && !js->has_ended)
-        wf_js_call(js, server->stopped[0], 0, NULL);
-    JS_FreeValue(context, server->handler);
-    if (server->is_stopping) {
-        JS_FreeValue(context, server->stopped[0]);
-        JS_FreeValue(context, server->stopped[1]);
-    }
-    *(server->previous ? &server->previous->next : &js->servers) = server->next;
-    if (server->next)
-        server->next->previous = server->previous;
-    wf_js_leave(js);
-    weft_loop_unkeep(js->loop);
-    free(server);
-}
-
-/* What nobody will answer any more, and servers that would wait for it. */
-void wf_js_drop_servers(weft_js *js) {
+/* What nobody will answer any more. */
+void wf_js_drop_exchanges(weft_js *js) {
     struct wf_js_exchange *exchange = js->exchanges;
     while (exchange) {
         struct wf_js_exchange *next = exchange->next;
@@ -488,95 +453,11 @@ void wf_js_drop_servers(weft_js *js) {
         }
         exchange = next;
     }
-    for (struct wf_js_server *server = js->servers; server; server = server->next)
-        if (!server->is_stopping && !server->is_dropped) {
-            weft_fiber id;
-            server->is_dropped = true;
-            if (weft_spawn(&id, stop_main, server->http) == 0)
-                weft_detach(id);
-        }
-}
-
-/* httpServe(address, handler) -> [server, address] */
-static JSValue js_http_serve(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    (void)self;
-    const char *where = count > 1 ? JS_ToCString(context, arguments[0]) : NULL;
-    if (!where)
-        return JS_EXCEPTION;
-    weft_address address;
-    char text[WEFT_ADDRESS_TEXT];
-    weft_fiber id;
-    struct wf_js_server *server = calloc(1, sizeof *server);
-    int error = server ? weft_address_parse(&address, where) : -ENOMEM;
-    JS_FreeCString(context, where);
-    bool is_open = !error && (error = weft_http_server_new(&server->http, NULL)) == 0;
-    if (!error)
-        error = weft_http_route(server->http, "/", on_request, server);
-    if (!error)
-        error = weft_http_route(server->http, "/+", on_request, server);
-    bool is_bound = !error && (error = weft_listen(&server->listener, &address, NULL)) == 0;
-    if (!error)
-        error = weft_local_address(server->listener, &address);
-    if (!error) {
-        server->js = wf_js_of(context);
-        server->handler = JS_DupValue(context, arguments[1]);
-        error = weft_loop_keep(server->js->loop);
-        if (!error && (error = weft_spawn(&id, serve_main, server)) != 0)
-            weft_loop_unkeep(server->js->loop);
-        if (error)
-            JS_FreeValue(context, server->handler);
-    }
-    if (error) {
-        if (is_bound)
-            weft_close(server->listener);
-        if (is_open)
-            weft_http_server_free(server->http);
-        free(server);
-        return wf_js_throw_errno(context, error, "listen");
-    }
-    weft_detach(id);
-    server->next = server->js->servers;
-    if (server->next)
-        server->next->previous = server;
-    server->js->servers = server;
-    (void)weft_address_format(&address, text, sizeof text);
-    JSValue object = JS_NewObjectClass(context, (int)server_class);
-    JS_SetOpaque(object, server);
-    JSValue pair = JS_NewArray(context);
-    JS_SetPropertyUint32(context, pair, 0, object);
-    JS_SetPropertyUint32(context, pair, 1, JS_NewString(context, text));
-    return pair;
-}
-
-/* httpStop(server) -> promise: no more connections, and those that are there are finished */
-static JSValue js_http_stop(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_server *server = count > 0 ? JS_GetOpaque2(context, arguments[0], server_class) : NULL;
-    weft_fiber id;
-    (void)self;
-    if (!server)
-        return JS_EXCEPTION;
-    JSValue promise = JS_NewPromiseCapability(context, server->stopped);
-    if (JS_IsException(promise))
-        return promise;
-    int error = weft_spawn(&id, stop_main, server->http);
-    if (error) {
-        JS_FreeValue(context, server->stopped[0]);
-        JS_FreeValue(context, server->stopped[1]);
-        JS_FreeValue(context, promise);
-        return wf_js_throw_errno(context, error, "close");
-    }
-    weft_detach(id);
-    server->is_stopping = true;
-    JS_SetOpaque(arguments[0], NULL);
-    return promise;
 }
 
 int wf_js_add_http(JSContext *context, JSValueConst host) {
-    static const JSClassDef server_definition = {.class_name = "ServerHandle"};
     static const JSClassDef exchange_definition = {.class_name = "ExchangeHandle", .finalizer = exchange_finalize};
     static const JSCFunctionListEntry functions[] = {
-        JS_CFUNC_DEF("httpServe", 2, js_http_serve),
-        JS_CFUNC_DEF("httpStop", 1, js_http_stop),
         JS_CFUNC_MAGIC_DEF("httpMethod", 1, js_http_ask, METHOD),
         JS_CFUNC_MAGIC_DEF("httpTarget", 1, js_http_ask, TARGET),
         JS_CFUNC_MAGIC_DEF("httpIsNew", 1, js_http_ask, IS_NEW),
@@ -588,7 +469,6 @@ int wf_js_add_http(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("httpWrite", 2, js_http_write),
         JS_CFUNC_DEF("httpEnd", 2, js_http_end),
     };
-    wf_js_new_class(JS_GetRuntime(context), &server_class, &server_definition);
     wf_js_new_class(JS_GetRuntime(context), &exchange_class, &exchange_definition);
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }

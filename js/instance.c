@@ -69,7 +69,8 @@ static int set_up(weft_js *js) {
     JS_SetPropertyStr(context, js->host, "isLoaded", JS_NewCFunction(context, is_loaded, "isLoaded", 1));
     int failed = wf_js_add_turn(context, js->host) || wf_js_add_callbacks(context, js->host) ||
                  wf_js_add_system(context, js->host) || wf_js_add_channels(context, js->host) ||
-                 wf_js_add_http(context, js->host) || wf_js_add_fetch(context, js->host);
+                 wf_js_add_http(context, js->host) || wf_js_add_servers(context, js->host) ||
+                 wf_js_add_fetch(context, js->host);
     JSValue booted = failed ? JS_EXCEPTION : wf_js_library(context, "boot");
     if (JS_IsException(booted)) {
         wf_js_uncaught(js);
@@ -102,10 +103,16 @@ void weft_js_free(weft_js *js) {
         weft_fatal("a JavaScript instance was freed by its own script");
     js->has_ended = true;
     wf_js_cancel_all(js);
-    wf_js_drop_servers(js);
-    while (js->fibers || js->waits || js->servers)
-        if (weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER) < 0)
+    weft_shield();
+    while (js->fibers || js->waits || js->servers || js->queued || js->drains || js->rejects) {
+        wf_js_drop_servers(js);
+        if (weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER) >= 0)
+            continue;
+        if (js->fibers || js->waits || js->servers)
             weft_fatal("a JavaScript instance with fibers was freed after its loop had ended");
+        break; /* it has dropped the rest */
+    }
+    weft_unshield();
     if (js->context) {
         wf_js_drop_callbacks(js);
         for (int i = 0; i < WF_JS_HOOKS; i++)
@@ -144,9 +151,11 @@ bool wf_js_enter(weft_js *js) {
 void wf_js_enter_any(weft_js *js) {
     if (atomic_exchange(&js->is_inside, true))
         weft_fatal("a JavaScript instance was entered twice at a time");
-    if (!js->stack_end)
-        js->stack_end =
-            js->options.max_stack ? (const char *)__builtin_frame_address(0) - js->options.max_stack : find_stack_end();
+    const char *here = __builtin_frame_address(0);
+    if (!js->stack_end || here <= js->stack_end || here > js->stack_begin + STACK_SPARE) { /* another owner, maybe */
+        js->stack_begin = here;
+        js->stack_end = js->options.max_stack ? here - js->options.max_stack : find_stack_end();
+    }
     wf_js_set_stack(js, js->stack_end);
     js->begun = js->options.max_run ? weft_now() : 0;
 }
@@ -225,12 +234,13 @@ void wf_js_uncaught(weft_js *js) {
         JS_FreeValue(context, error);
         return;
     }
+    js->begun = js->options.max_run ? weft_now() : 0; /* its listeners have a time of their own */
     JSValueConst hook = js->hooks[WF_JS_ON_UNCAUGHT];
     JSValue cares = JS_IsFunction(context, hook) ? JS_Call(context, hook, JS_UNDEFINED, 1, &error) : JS_EXCEPTION;
     if (JS_IsException(cares)) { /* the listener throws itself: that is the end, and nobody is told */
         JSValue second = JS_GetException(context);
         if (!js->has_ended) {
-            print_error(context, JS_IsUndefined(second) ? error : second);
+            print_error(context, JS_IsUninitialized(second) ? error : second);
             js->exit_code = EXIT_LISTENER;
             js->has_ended = true;
             weft_loop_stop(js->loop);
@@ -344,12 +354,15 @@ static void tell_pending(weft_js *js) {
 
 JSValue wf_js_throw_errno(JSContext *context, int status, const char *what) {
     char text[128];
+    const char *code = strerrorname_np(-status);
     JSValue error = JS_NewError(context);
+    if (JS_IsException(error))
+        return error;
     snprintf(text, sizeof text, "%s: %s", what, strerror(-status));
     JS_DefinePropertyValueStr(context, error, "message", JS_NewString(context, text),
                               JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
     JS_SetPropertyStr(context, error, "errno", JS_NewInt32(context, status));
-    JS_SetPropertyStr(context, error, "code", JS_NewString(context, strerrorname_np(-status)));
+    JS_SetPropertyStr(context, error, "code", JS_NewString(context, code ? code : "UNKNOWN"));
     JS_SetPropertyStr(context, error, "syscall", JS_NewString(context, what));
     return JS_Throw(context, error);
 }
@@ -433,6 +446,7 @@ int weft_js_exit_code(weft_js *js) {
 
 static void tell_quiet(void *opaque) {
     weft_js *js = opaque;
+    js->queued--;
     if (!wf_js_enter(js))
         return;
     wf_js_call(js, js->hooks[WF_JS_ON_QUIET], 0, NULL);
@@ -447,7 +461,10 @@ int weft_js_finish(weft_js *js) {
         status = weft_loop_run(js->loop, WEFT_LOOP_UNTIL_QUIET, WEFT_NEVER);
         if (status < 0 || js->has_ended)
             break;
+        if (status > 0) /* somebody has stopped the loop, and there is more to do */
+            continue;
         status = weft_loop_submit(js->loop, tell_quiet, js);
+        js->queued += status == 0;
         if (!status)
             status = weft_loop_run(js->loop, WEFT_LOOP_NO_WAIT, WEFT_NEVER);
     } while (status > 0 && !js->has_ended);
@@ -470,6 +487,19 @@ struct definition {
     void *arg;
 };
 
+struct defined_call {
+    struct definition definition;
+    weft_js *js;
+    const char *arguments;
+    char *answer;
+    int status;
+};
+
+static void run_defined(void *opaque) {
+    struct defined_call *call = opaque;
+    call->status = call->definition.fn(call->js, call->arguments, &call->answer, call->definition.arg);
+}
+
 static JSValue call_defined(JSContext *context, JSValueConst self, int count, JSValueConst *arguments, int magic,
                             JSValue *data) {
     struct definition definition;
@@ -485,13 +515,15 @@ static JSValue call_defined(JSContext *context, JSValueConst self, int count, JS
     JS_FreeValue(context, text);
     if (!given)
         return JS_EXCEPTION;
-    char *answer = NULL;
-    int status = definition.fn(wf_js_of(context), given, &answer, definition.arg);
+    char message[128];
+    struct defined_call call = {.definition = definition, .js = wf_js_of(context), .arguments = given};
+    bool has_panicked = weft_try(run_defined, &call, message, sizeof message) != 0;
     JS_FreeCString(context, given);
-    JSValue result = status < 0 ? wf_js_throw_errno(context, status, "call")
-                     : answer   ? JS_ParseJSON(context, answer, strlen(answer), "result")
-                                : JS_UNDEFINED;
-    free(answer);
+    JSValue result = has_panicked      ? JS_ThrowInternalError(context, "%s", message)
+                     : call.status < 0 ? wf_js_throw_errno(context, call.status, "call")
+                     : call.answer     ? JS_ParseJSON(context, call.answer, strlen(call.answer), "result")
+                                       : JS_UNDEFINED;
+    free(call.answer);
     return result;
 }
 
@@ -500,6 +532,10 @@ int weft_js_define(weft_js *js, const char *name, weft_js_fn fn, void *arg) {
         return -EINVAL;
     struct definition definition = {fn, arg};
     JSValue data = JS_NewArrayBufferCopy(js->context, (const uint8_t *)&definition, sizeof definition);
+    if (JS_IsException(data)) {
+        JS_FreeValue(js->context, JS_GetException(js->context));
+        return -ENOMEM;
+    }
     JSValue function = JS_NewCFunctionData(js->context, call_defined, 0, 0, 1, &data);
     JS_FreeValue(js->context, data);
     JSValue global = JS_GetGlobalObject(js->context);

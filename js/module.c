@@ -37,7 +37,7 @@ static int fill_exports(JSContext *context, JSModuleDef *module) {
     int error = 0;
     for (uint32_t i = 0; i < count && !error; i++) {
         const char *name = JS_AtomToCString(context, names[i].atom);
-        JSValue value = JS_GetProperty(context, exports, names[i].atom);
+        JSValue value = name ? JS_GetProperty(context, exports, names[i].atom) : JS_EXCEPTION;
         error = !name || JS_IsException(value) ? -1 : JS_SetModuleExport(context, module, name, value);
         JS_FreeCString(context, name);
     }
@@ -182,6 +182,7 @@ struct start {
 /* As a callback of the loop, so that a checkpoint follows. */
 static void start_main(void *opaque) {
     struct start *start = opaque;
+    start->js->queued--;
     run_main(start->js, start->text ? "runText" : "runFile", start->what, start->text, start->size);
     free(start->what);
     free(start->text);
@@ -200,6 +201,7 @@ static int submit_main(weft_js *js, const char *what, const char *text, size_t s
     }
     if (!error)
         error = weft_loop_submit(js->loop, start_main, start);
+    js->queued += !error;
     if (error) {
         free(start->what);
         free(start->text);

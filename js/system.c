@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -23,15 +24,18 @@ static JSValue js_write(JSContext *context, JSValueConst self, int count, JSValu
     (void)self;
     if (count < 2 || JS_ToInt32(context, &number, arguments[0]))
         return JS_EXCEPTION;
-    const char *text = JS_ToCStringLen(context, &size, arguments[1]);
-    if (!text)
+    const char *text = JS_IsString(arguments[1]) ? JS_ToCStringLen(context, &size, arguments[1]) : NULL;
+    const char *bytes = text ? text : (const char *)JS_GetUint8Array(context, &size, arguments[1]);
+    if (!bytes && JS_HasException(context))
         return JS_EXCEPTION;
     int error = 0;
     for (size_t done = 0; done < size && !error;) {
-        ssize_t written = write(number, text + done, size - done);
-        if (written > 0)
+        ssize_t written = write(number, bytes + done, size - done);
+        if (written >= 0)
             done += (size_t)written;
-        else if (errno != EINTR && errno != EAGAIN)
+        else if (errno == EAGAIN)
+            (void)poll(&(struct pollfd){.fd = number, .events = POLLOUT}, 1, -1);
+        else if (errno != EINTR)
             error = -errno;
     }
     JS_FreeCString(context, text);

@@ -42,10 +42,12 @@ static JSValue js_go_start(JSContext *context, JSValueConst self, int count, JSV
     if (JS_IsException(promise) || !fiber)
         return promise;
     JSValue handle = JS_NewObjectClass(context, (int)fiber_class);
-    if (!JS_IsException(handle)) {
-        JS_SetOpaque(handle, fiber);
-        fiber->handle = handle;
+    if (JS_IsException(handle)) {
+        JS_FreeValue(context, promise);
+        return handle;
     }
+    JS_SetOpaque(handle, fiber);
+    fiber->handle = handle;
     JSValue pair = JS_NewArray(context);
     JS_SetPropertyUint32(context, pair, 0, promise);
     JS_SetPropertyUint32(context, pair, 1, handle);
@@ -76,8 +78,8 @@ static JSValue start_fiber(JSContext *context, int count, JSValueConst *argument
         js->fibers->previous = fiber;
     js->fibers = fiber;
     int error = weft_loop_keep(js->loop);
-    if (!error)
-        error = weft_loop_submit(js->loop, begin_fiber, fiber);
+    if (!error && (error = weft_loop_submit(js->loop, begin_fiber, fiber)) != 0)
+        weft_loop_unkeep(js->loop);
     if (error) {
         JS_FreeValue(context, promise);
         free_fiber(fiber);
@@ -191,8 +193,19 @@ static void take_turn(struct wf_js_fiber *fiber) {
 
 /* ---- Waiting ---- */
 
+int wf_js_submit(weft_loop *loop, weft_loop_fn fn, void *arg) {
+    int error;
+    weft_shield();
+    while ((error = weft_loop_submit(loop, fn, arg)) == -ENOMEM)
+        (void)weft_sleep(weft_after(WEFT_MILLISECOND));
+    weft_unshield();
+    return error;
+}
+
 JSValue wf_js_throw_end(JSContext *context) {
     JSValue error = JS_NewError(context);
+    if (JS_IsException(error))
+        return error;
     JS_SetUncatchableError(context, error);
     return JS_Throw(context, error);
 }
@@ -205,7 +218,7 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
         return promise_of(context, wait);
     give_back(fiber);
     wait->status = wait->wait(wait);
-    if (weft_loop_submit(js->loop, resume_fiber, fiber) != 0)
+    if (wf_js_submit(js->loop, resume_fiber, fiber) != 0)
         weft_exit(NULL); /* the loop is over: nobody will ever lend the turn again */
     take_turn(fiber);
     JSValue result = wait->finish(context, wait);
@@ -298,7 +311,7 @@ static void *wait_main(void *opaque) {
         show_scope(wait, NULL);
         (void)weft_scope_close(scope);
     }
-    (void)weft_loop_submit(loop, settle_wait, wait); /* else nobody is left who would want to know */
+    (void)wf_js_submit(loop, settle_wait, wait); /* else nobody is left who would want to know */
     weft_loop_unref(loop);
     return NULL;
 }

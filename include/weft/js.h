@@ -34,10 +34,10 @@ typedef struct weft_js_options {
     size_t max_stack;             /* of what the loop's owner has; 0: all of it but 64 KiB */
     size_t fiber_stack;           /* of each go; 1 MiB */
     int64_t max_run;              /* nanoseconds of one callback, or of one go between two waits; 0: no limit */
-    const char *const *arguments; /* process.argv from its third on; ends with null */
+    const char *const *arguments; /* process.argv from its second on; ends with null; not copied */
 } weft_js_options;
 
-/* Returns 0; -EINVAL; -ENOMEM; -EDEADLK inside another instance's script; -EPROTO when the engine does not stand the self-test
+/* Returns 0; -EINVAL; -ENOMEM; -EPROTO when the engine does not stand the self-test
  * of its frames. */
 WEFT_API int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options);
 /* Nothing of it runs any more: the loop has ended, or is not run; else it is fatal. Null is allowed. */

@@ -1,13 +1,42 @@
 // SPDX-License-Identifier: MIT
 // js/lib/go.js - weft:go: functions on fibers of their own, and what they meet at.
-// host: go(fn, ...arguments), sleep(milliseconds), isFiber(), channelNew(capacity),
+// host: go(fn, ...arguments), goStart(fn, ...arguments), goCancel(handle), sleep(milliseconds), isFiber(), channelNew(capacity),
 //       channelSend(channel, value, milliseconds), channelReceive(channel, milliseconds), channelClose(channel), channelInfo(channel)
 //
 // On a fiber, calls that wait return what they waited for; elsewhere they return a promise of it. So `await` is never wrong.
-(function (host) {
+(function (host, need) {
     'use strict';
-    const { go, sleep } = host;
+    const { sleep } = host;
     const isFiber = () => host.isFiber();
+    const go = (fn, ...values) => host.go(fn, ...values);
+
+    // As go, and cancelled with the signal: then whatever it waits for, now or later, is an error.
+    go.with = (options, fn, ...values) => {
+        const { signal } = options;
+        if (signal === undefined)
+            return host.go(fn, ...values);
+        if (signal.aborted)
+            return Promise.reject(signal.reason);
+        const { addAlgorithm, removeAlgorithm } = need('abort');
+        const [promise, handle] = host.goStart(fn, ...values);
+        const cancel = () => host.goCancel(handle);
+        addAlgorithm(signal, cancel);
+        return promise.finally(() => removeAlgorithm(signal, cancel)).catch((error) => {
+            throw signal.aborted && error?.code === 'ECANCELED' ? signal.reason : error;
+        });
+    };
+
+    // What a promise becomes: on a fiber it is waited for, elsewhere it is the promise itself.
+    function wait(promise) {
+        if (!isFiber())
+            return Promise.resolve(promise);
+        const settled = new Channel(1);
+        Promise.resolve(promise).then((value) => settled.send([true, value]), (error) => settled.send([false, error]));
+        const [isGood, value] = settled.recv();
+        if (isGood)
+            return value;
+        throw value;
+    }
 
     function timeLimit(options) {
         const limit = options?.timeout;
@@ -93,6 +122,70 @@
         }
     }
 
-    const exported = { go, sleep, isFiber, chan, Channel, Mutex };
+    // A block that does not end before what it has started: children.go(fn, ...arguments). The first failure cancels the
+    // others and is the block's; so does an error of the body.
+    class Scope {
+        #controller = new AbortController();
+        #children = new Set();
+        #failure;
+
+        get signal() {
+            return this.#controller.signal;
+        }
+
+        go(fn, ...values) {
+            const child = go.with({ signal: this.signal }, fn, ...values);
+            this.#children.add(child);
+            child.catch((error) => this.#fail(error)).finally(() => this.#children.delete(child));
+            return child;
+        }
+
+        cancel(reason) {
+            this.#controller.abort(reason);
+        }
+
+        #fail(error) {
+            if (!this.#failure && !this.signal.aborted) {
+                this.#failure = { error };
+                this.cancel(error);
+            }
+        }
+
+        async #end() {
+            while (this.#children.size > 0)
+                await Promise.allSettled(this.#children);
+            if (this.#failure)
+                throw this.#failure.error;
+        }
+
+        static run(body) {
+            const scope = new Scope();
+            if (!isFiber())
+                return Scope.#runLater(scope, body);
+            let result;
+            try {
+                result = body(scope);
+            } catch (error) {
+                scope.#fail(error);
+            }
+            wait(scope.#end());
+            return result;
+        }
+
+        static async #runLater(scope, body) {
+            let result;
+            try {
+                result = await body(scope);
+            } catch (error) {
+                scope.#fail(error);
+            }
+            await scope.#end();
+            return result;
+        }
+    }
+
+    const scope = (body) => Scope.run(body);
+
+    const exported = { go, sleep, wait, scope, isFiber, chan, Channel, Mutex };
     return { ...exported, default: exported };
 })

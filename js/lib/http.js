@@ -29,6 +29,12 @@
         return value;
     }
 
+    // One order at a time: the next one when the last has ended, well or badly.
+    function inLine(line, fn) {
+        line.last = line.last ? line.last.then(fn, fn) : Promise.resolve().then(fn);
+        return line.last;
+    }
+
     function bytesOf(chunk, encoding) {
         if (typeof chunk === 'string')
             return !encoding || /^utf-?8$/i.test(encoding) ? chunk : need('buffer').Buffer.from(chunk, encoding);
@@ -45,8 +51,11 @@
         #raw;
         #reading;
 
-        constructor(exchange) {
+        #line; // of reads and writes, which go one at a time
+
+        constructor(exchange, line) {
             this.#exchange = exchange;
+            this.#line = line;
         }
 
         get method() {
@@ -97,7 +106,7 @@
         read() {
             if (this.complete)
                 return Promise.resolve(null);
-            this.#reading ??= host.httpRead(this.#exchange).then((piece) => {
+            this.#reading ??= inLine(this.#line, () => host.httpRead(this.#exchange)).then((piece) => {
                 this.#reading = undefined;
                 this.complete = piece === null;
                 return piece && need('buffer').Buffer.from(piece.buffer);
@@ -163,10 +172,12 @@
         #exchange;
         #fields; // name, value, name, value
         #state = 0; // 1: the head has gone, 2: the end
-        #last; // the writes so far
+        #line;
+        #last; // the last write
 
-        constructor(exchange, request) {
+        constructor(exchange, line, request) {
             this.#exchange = exchange;
+            this.#line = line;
             this.req = request;
             this.statusCode = 200;
         }
@@ -294,7 +305,7 @@
             const fields = this.#state === 0 ? this.#sent() ?? [] : undefined;
             const status = this.statusCode;
             this.#state = 1;
-            this.#last = (this.#last ?? Promise.resolve()).then(() => {
+            this.#last = inLine(this.#line, () => {
                 if (fields)
                     host.httpHead(this.#exchange, status, fields);
                 return host.httpWrite(this.#exchange, bytes);
@@ -315,10 +326,13 @@
             const bytes = chunk === undefined || chunk === null ? undefined : bytesOf(chunk, encoding);
             const isWhole = this.#state === 0;
             this.#state = 2;
-            if (isWhole)
-                host.httpReply(this.#exchange, this.statusCode, this.#sent(), bytes);
+            const status = this.statusCode, fields = isWhole ? this.#sent() : undefined;
+            const finish = () => (isWhole ? host.httpReply(this.#exchange, status, fields, bytes)
+                : host.httpEnd(this.#exchange, bytes));
+            if (this.#line.last)
+                this.#last = inLine(this.#line, finish).catch((error) => this.emit('error', error));
             else
-                this.#last = this.#last.then(() => host.httpEnd(this.#exchange, bytes));
+                finish();
             if (callback || this._events)
                 this.#tellEnd(callback);
             return this;
@@ -377,8 +391,9 @@
         }
 
         #serve(exchange) {
-            const request = new IncomingMessage(exchange);
-            const response = new ServerResponse(exchange, request);
+            const line = { last: undefined };
+            const request = new IncomingMessage(exchange, line);
+            const response = new ServerResponse(exchange, line, request);
             const listener = this._events.request;
             if (this.#runsOnFibers)
                 host.go(() => this.#answer(request, response));

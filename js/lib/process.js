@@ -168,7 +168,7 @@
 
         write(chunk, encoding, callback) {
             const done = typeof encoding === 'function' ? encoding : callback;
-            host.write(this.fd, typeof chunk === 'string' ? chunk : new (need('encoding').TextDecoder)().decode(chunk));
+            host.write(this.fd, chunk);
             if (done)
                 host.nextTick(done);
             return true;

@@ -155,11 +155,15 @@ static void steps_run(void *opaque) {
     weft_loop *loop = opaque;
     bool is_left = false; /* a callback did not want its own */
     for (;;) {
-        if (loop->owes_checkpoint && has_checkpoint(loop)) {
-            is_left = loop->is_yielding;
-            if (!is_left)
-                checkpoint_drain(loop);
-            loop->is_yielding = false;
+        if (loop->owes_checkpoint) {
+            bool yields = loop->is_yielding;
+            loop->is_yielding = false; /* for this callback alone, whether there is something to do or not */
+            if (has_checkpoint(loop)) {
+                is_left = yields;
+                if (!yields)
+                    checkpoint_drain(loop);
+                loop->is_yielding = false;
+            }
         }
         if (wf_load_relaxed(&loop->is_closing))
             return;

@@ -4,6 +4,7 @@
  */
 #include "support/run.h"
 #include "weft/js.h"
+#include "weft/panic.h"
 
 /* STACK: of the fiber that owns the loop. */
 enum { STACK = 2 << 20, STACK_BELOW = 128 << 10 };
@@ -21,9 +22,13 @@ static int say(weft_js *instance, const char *arguments, char **result, void *ar
     return 0;
 }
 
+/* refuse(number): fails with that error; refuse() panics */
 static int refuse(weft_js *instance, const char *arguments, char **result, void *arg) {
-    (void)instance, (void)arguments, (void)result, (void)arg;
-    return -EACCES;
+    int error = 0;
+    (void)instance, (void)result, (void)arg;
+    if (sscanf(arguments, "[%d]", &error) != 1)
+        weft_panic("refused");
+    return error;
 }
 
 static void open_instance(const weft_js_options *given) {
@@ -87,10 +92,12 @@ static void calls(void) {
     CHECK_TEXT(said, "[\"in\"][1,\"two\",{\"three\":[3]},42]");
     close_instance();
     open_instance(NULL);
-    CHECK_EQ(eval("try { refuse(); } catch (error) { say(error.code, error instanceof Error); }"
-                  "setTimeout(() => say('later'), 1); Promise.resolve().then(() => say('soon'));"),
-             0);
-    CHECK_TEXT(said, "[\"EACCES\",true][\"soon\"][\"later\"]");
+    CHECK_EQ(
+        eval("for (const value of [[-13], [-100000], []])"
+             "  try { refuse(...value); } catch (error) { say(error.code ?? error.message, error instanceof Error); }"
+             "setTimeout(() => say('later'), 1); Promise.resolve().then(() => say('soon'));"),
+        0);
+    CHECK_TEXT(said, "[\"EACCES\",true][\"UNKNOWN\",true][\"refused\",true][\"soon\"][\"later\"]");
     CHECK(strlen(weft_js_engine()) > 0);
     close_instance();
     weft_js_free(NULL);
@@ -157,11 +164,33 @@ TEST(nothing_is_left_of_a_script_that_exits_in_the_middle) {
     run_large(leave);
 }
 
+/* What an instance has left in its loop does not call it any more. */
+static void use_a_loop_again(void) {
+    open_instance(NULL);
+    CHECK_EQ(
+        eval("setTimeout(() => say('never'), 1); setInterval(() => say('never'), 1); setImmediate(() => say('never'));"
+             "process.nextTick(() => say('never')); Promise.resolve().then(() => say('never')); process.exit(1)"),
+        1);
+    weft_js_free(js);
+    CHECK_EQ(weft_js_new(&js, loop, &(weft_js_options){.max_stack = STACK - STACK_BELOW}), 0);
+    CHECK_EQ(weft_js_define(js, "say", say, said), 0);
+    CHECK_EQ(eval("setTimeout(() => say('second'), 5)"), 0);
+    CHECK_TEXT(said, "[\"second\"]");
+    CHECK_EQ(weft_js_eval(js, "say('never')", 12, "unused"), 0);
+    weft_js_free(js);
+    CHECK_EQ(weft_loop_shutdown(loop, WEFT_NEVER), 0);
+    weft_loop_unref(loop);
+    CHECK_TEXT(said, "[\"second\"]");
+}
+TEST(a_loop_can_be_used_again_after_an_instance) {
+    run_large(use_a_loop_again);
+}
+
 /* Requests that nobody will answer, at every stage, and a server that nobody has closed. */
 static void leave_servers(void) {
     open_instance(NULL);
-    CHECK_EQ(eval("const http = require('node:http'); let seen = 0;"
-                  "const server = http.createServer((request, response) => { seen++;"
+    CHECK_EQ(eval("const http = require('node:http'); let seen = 0; const kept = [];"
+                  "const server = http.createServer((request, response) => { kept.push(response); seen++;"
                   "  if (request.url === '/begun') response.write('begun');"
                   "  if (request.url === '/read') request.on('data', () => {});"
                   "  if (seen === 4) setTimeout(() => process.exit(4), 5); });"
