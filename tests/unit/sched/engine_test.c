@@ -365,6 +365,16 @@ static void submit_two_to_a_searcher(const char *name) {
     }
 }
 
+/* Somebody is to search while the other one sleeps: whichever of them lay down first. */
+static void *wake_until_submitted(void *opaque) {
+    struct rig *rig = opaque;
+    while (!atomic_load(&rig->flag)) {
+        wf_engine_notify_any(&rig->engine);
+        sched_yield();
+    }
+    return NULL;
+}
+
 TEST(what_a_searcher_sees_when_it_lies_down_is_not_left_to_it_alone) {
     if (wf_test_workers() == 1)
         return;
@@ -373,8 +383,12 @@ TEST(what_a_searcher_sees_when_it_lies_down_is_not_left_to_it_alone) {
         rig_init(&rig, wf_test_workers());
         atomic_store(&rig.begun, 2);
         wf_point_hook = submit_two_to_a_searcher;
-        rig_run_and_term(&rig);
+        pthread_t thread = thread_start(wake_until_submitted, &rig);
+        wf_engine_drain(&rig.engine);
+        CHECK_EQ(wf_engine_run(&rig.engine), 0);
+        thread_join(thread);
         wf_point_hook = NULL;
+        wf_engine_term(&rig.engine);
     }
 }
 
