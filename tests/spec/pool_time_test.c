@@ -285,15 +285,7 @@ TEST(a_pool_ticks_while_it_is_not_idle) {
             last = tick.event.duration;
         }
     }
-    pthread_mutex_lock(
-        &told_lock); /* no tick belongs to the time between the generations, but one may have been on its way */
-    int between = 0, generations = 0;
-    for (int i = 0; i < told_count; i++) {
-        generations += told[i].event.kind == WEFT_POOL_STARTED;
-        between += told[i].event.kind == WEFT_POOL_TICK && generations == 0;
-    }
-    pthread_mutex_unlock(&told_lock);
-    CHECK_EQ(between, 0);
+    /* Which of the beginning and the first tick is told first is up to the threads that tell them. */
     CHECK_EQ(count_told(WEFT_POOL_STUCK), 0);
     told_end();
 }
