@@ -40,7 +40,7 @@
             case 'blob:':
                 return this.blob();
             case 'file:':
-                throw networkError('not implemented... yet...');
+                throw networkError('files are read with node:fs, not fetched');
             default:
                 throw networkError('unknown scheme');
             }
