@@ -8,21 +8,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "host.h"
-
-enum { NO_PLACE = -1 };
-
-struct channel {
-    weft_chan *chan;
-    JSValue *values; /* a free place has the number of the next one */
-    uint32_t room;
-    int32_t first_free;
-};
+#include "channel.h"
 
 static JSClassID channel_class;
 
 static void channel_finalize(JSRuntime *runtime, JSValueConst value) {
-    struct channel *channel = JS_GetOpaque(value, channel_class);
+    struct wf_js_channel *channel = JS_GetOpaque(value, channel_class);
     if (!channel)
         return;
     for (uint32_t i = 0; i < channel->room; i++)
@@ -33,20 +24,19 @@ static void channel_finalize(JSRuntime *runtime, JSValueConst value) {
 }
 
 static void channel_mark(JSRuntime *runtime, JSValueConst value, JS_MarkFunc *mark) {
-    struct channel *channel = JS_GetOpaque(value, channel_class);
+    struct wf_js_channel *channel = JS_GetOpaque(value, channel_class);
     for (uint32_t i = 0; channel && i < channel->room; i++)
         JS_MarkValue(runtime, channel->values[i], mark);
 }
 
-/* NO_PLACE: no memory. */
-static int32_t place_take(JSContext *context, struct channel *channel, JSValueConst value) {
-    if (channel->first_free == NO_PLACE) {
+int32_t wf_js_place_take(JSContext *context, struct wf_js_channel *channel, JSValueConst value) {
+    if (channel->first_free == WF_JS_NO_PLACE) {
         uint32_t room = channel->room ? 2 * channel->room : 4;
         JSValue *longer = realloc(channel->values, room * sizeof *longer);
         if (!longer)
-            return NO_PLACE;
+            return WF_JS_NO_PLACE;
         for (uint32_t i = channel->room; i < room; i++)
-            longer[i] = JS_NewInt32(context, i + 1 < room ? (int32_t)i + 1 : NO_PLACE);
+            longer[i] = JS_NewInt32(context, i + 1 < room ? (int32_t)i + 1 : WF_JS_NO_PLACE);
         channel->first_free = (int32_t)channel->room;
         channel->values = longer;
         channel->room = room;
@@ -57,15 +47,19 @@ static int32_t place_take(JSContext *context, struct channel *channel, JSValueCo
     return place;
 }
 
-static JSValue place_give(JSContext *context, struct channel *channel, int32_t place) {
+JSValue wf_js_place_give(JSContext *context, struct wf_js_channel *channel, int32_t place) {
     JSValue value = channel->values[place];
     channel->values[place] = JS_NewInt32(context, channel->first_free);
     channel->first_free = place;
     return value;
 }
 
-static struct channel *channel_of(JSContext *context, int count, JSValueConst *arguments) {
-    return count > 0 ? JS_GetOpaque2(context, arguments[0], channel_class) : NULL;
+struct wf_js_channel *wf_js_channel_of(JSContext *context, JSValueConst value) {
+    return JS_GetOpaque2(context, value, channel_class);
+}
+
+static struct wf_js_channel *channel_of(JSContext *context, int count, JSValueConst *arguments) {
+    return count > 0 ? wf_js_channel_of(context, arguments[0]) : NULL;
 }
 
 /* channelNew(capacity) */
@@ -74,13 +68,13 @@ static JSValue js_channel_new(JSContext *context, JSValueConst self, int count, 
     (void)self, (void)count;
     if (JS_ToUint32(context, &capacity, arguments[0]))
         return JS_EXCEPTION;
-    struct channel *channel = calloc(1, sizeof *channel);
+    struct wf_js_channel *channel = calloc(1, sizeof *channel);
     int error = channel ? weft_chan_new(&channel->chan, sizeof(int32_t), capacity) : -ENOMEM;
     if (error) {
         free(channel);
         return wf_js_throw_errno(context, error, "chan");
     }
-    channel->first_free = NO_PLACE;
+    channel->first_free = WF_JS_NO_PLACE;
     JSValue object = JS_NewObjectClass(context, (int)channel_class);
     if (JS_IsException(object)) {
         weft_chan_free(channel->chan);
@@ -94,7 +88,7 @@ static JSValue js_channel_new(JSContext *context, JSValueConst self, int count, 
 /* A wait of one side. The channel stays as long as its object does. */
 struct passing {
     struct wf_js_wait wait;
-    struct channel *channel;
+    struct wf_js_channel *channel;
     JSValue object;
     int32_t place;
     weft_time until;
@@ -110,17 +104,17 @@ static int receive_wait(struct wf_js_wait *wait) {
     return weft_chan_recv(passing->channel->chan, &passing->place, passing->until);
 }
 
-static JSValue sent(JSContext *context, struct channel *channel, int status, int32_t place) {
+static JSValue sent(JSContext *context, struct wf_js_channel *channel, int status, int32_t place) {
     if (status == 0)
         return JS_UNDEFINED;
-    JS_FreeValue(context, place_give(context, channel, place)); /* it is nobody's */
+    JS_FreeValue(context, wf_js_place_give(context, channel, place)); /* it is nobody's */
     return status == -EPIPE ? JS_ThrowTypeError(context, "send on a closed channel")
                             : wf_js_throw_errno(context, status, "send");
 }
 
-static JSValue received(JSContext *context, struct channel *channel, int status, int32_t place) {
+static JSValue received(JSContext *context, struct wf_js_channel *channel, int status, int32_t place) {
     if (status == 0)
-        return place_give(context, channel, place);
+        return wf_js_place_give(context, channel, place);
     return status == -EPIPE ? JS_UNDEFINED : wf_js_throw_errno(context, status, "recv");
 }
 
@@ -138,39 +132,12 @@ static JSValue receive_finish(JSContext *context, struct wf_js_wait *wait) {
     return result;
 }
 
-/* Below 0: without a limit. False: an exception. */
-static bool limit_of(JSContext *context, JSValueConst value, weft_time *until) {
-    double milliseconds;
-    if (JS_ToFloat64(context, &milliseconds, value))
-        return false;
-    *until = milliseconds < 0 || milliseconds > 9e12 ? WEFT_NEVER : weft_after((int64_t)(milliseconds * 1e6));
-    return true;
-}
-
-/* A value that is at hand is a promise elsewhere than on a fiber, as if it had been waited for. */
-static JSValue at_once(JSContext *context, JSValue value) {
-    if (wf_js_of(context)->holder)
-        return value;
-    JSValue settle[2];
-    bool has_failed = JS_IsException(value);
-    if (has_failed)
-        value = JS_GetException(context);
-    JSValue promise = JS_NewPromiseCapability(context, settle);
-    if (!JS_IsException(promise)) {
-        JS_FreeValue(context, JS_Call(context, settle[has_failed], JS_UNDEFINED, 1, &value));
-        JS_FreeValue(context, settle[0]);
-        JS_FreeValue(context, settle[1]);
-    }
-    JS_FreeValue(context, value);
-    return promise;
-}
-
-static JSValue pass(JSContext *context, struct channel *channel, JSValueConst object, int32_t place, weft_time until,
-                    bool is_send) {
+static JSValue pass(JSContext *context, struct wf_js_channel *channel, JSValueConst object, int32_t place,
+                    weft_time until, bool is_send) {
     struct passing *passing = calloc(1, sizeof *passing);
     if (!passing) {
         if (is_send)
-            JS_FreeValue(context, place_give(context, channel, place));
+            JS_FreeValue(context, wf_js_place_give(context, channel, place));
         return JS_ThrowOutOfMemory(context);
     }
     *passing = (struct passing){
@@ -184,44 +151,44 @@ static JSValue pass(JSContext *context, struct channel *channel, JSValueConst ob
 
 /* channelSend(channel, value, milliseconds) */
 static JSValue js_channel_send(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct channel *channel = channel_of(context, count, arguments);
+    struct wf_js_channel *channel = channel_of(context, count, arguments);
     weft_time until;
     (void)self;
-    if (!channel || count < 3 || !limit_of(context, arguments[2], &until))
+    if (!channel || count < 3 || !wf_js_until(context, arguments[2], &until))
         return JS_EXCEPTION;
-    int32_t place = place_take(context, channel, arguments[1]);
-    if (place == NO_PLACE)
+    int32_t place = wf_js_place_take(context, channel, arguments[1]);
+    if (place == WF_JS_NO_PLACE)
         return JS_ThrowOutOfMemory(context);
     int status = weft_chan_send(channel->chan, &place, WEFT_NOW);
     if (status != -ETIMEDOUT)
-        return at_once(context, sent(context, channel, status, place));
+        return wf_js_at_once(context, sent(context, channel, status, place));
     return pass(context, channel, arguments[0], place, until, true);
 }
 
 /* channelReceive(channel, milliseconds) */
 static JSValue js_channel_receive(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct channel *channel = channel_of(context, count, arguments);
+    struct wf_js_channel *channel = channel_of(context, count, arguments);
     weft_time until;
-    int32_t place = NO_PLACE;
+    int32_t place = WF_JS_NO_PLACE;
     (void)self;
-    if (!channel || count < 2 || !limit_of(context, arguments[1], &until))
+    if (!channel || count < 2 || !wf_js_until(context, arguments[1], &until))
         return JS_EXCEPTION;
     int status = weft_chan_recv(channel->chan, &place, WEFT_NOW);
     if (status != -ETIMEDOUT)
-        return at_once(context, received(context, channel, status, place));
+        return wf_js_at_once(context, received(context, channel, status, place));
     return pass(context, channel, arguments[0], place, until, false);
 }
 
 /* channelClose(channel): whether it was open */
 static JSValue js_channel_close(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct channel *channel = channel_of(context, count, arguments);
+    struct wf_js_channel *channel = channel_of(context, count, arguments);
     (void)self;
     return channel ? JS_NewBool(context, weft_chan_close(channel->chan) == 0) : JS_EXCEPTION;
 }
 
 /* channelInfo(channel) -> [length, capacity, is closed] */
 static JSValue js_channel_info(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct channel *channel = channel_of(context, count, arguments);
+    struct wf_js_channel *channel = channel_of(context, count, arguments);
     (void)self;
     if (!channel)
         return JS_EXCEPTION;

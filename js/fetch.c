@@ -96,25 +96,17 @@ static JSValue request_finish(JSContext *context, struct wf_js_wait *wait) {
     return list;
 }
 
-static char *copy_text(JSContext *context, JSValueConst value) {
-    const char *text = JS_ToCString(context, value);
-    char *copy = text ? strdup(text) : NULL;
-    JS_FreeCString(context, text);
-    return copy;
-}
-
 static char *copy_at(JSContext *context, JSValueConst list, uint32_t index) {
     JSValue value = JS_GetPropertyUint32(context, list, index);
-    char *copy = copy_text(context, value);
+    char *copy = wf_js_copy_text(context, value);
     JS_FreeValue(context, value);
     return copy;
 }
 
 static bool take_request(JSContext *context, struct fetching *fetching, JSValueConst *arguments) {
     int64_t count;
-    size_t size;
-    fetching->method = copy_text(context, arguments[0]);
-    fetching->url = copy_text(context, arguments[1]);
+    fetching->method = wf_js_copy_text(context, arguments[0]);
+    fetching->url = wf_js_copy_text(context, arguments[1]);
     if (!fetching->method || !fetching->url || JS_GetLength(context, arguments[2], &count))
         return false;
     fetching->fields = calloc((size_t)count / 2 + 1, sizeof *fetching->fields);
@@ -129,14 +121,7 @@ static bool take_request(JSContext *context, struct fetching *fetching, JSValueC
     }
     if (JS_IsUndefined(arguments[3]) || JS_IsNull(arguments[3]))
         return true;
-    const uint8_t *bytes = JS_GetUint8Array(context, &size, arguments[3]);
-    if (!bytes && JS_HasException(context))
-        return false;
-    fetching->body = malloc(size + 1);
-    if (fetching->body && bytes && size)
-        memcpy(fetching->body, bytes, size);
-    fetching->body_size = size;
-    return fetching->body;
+    return wf_js_copy_bytes(context, arguments[3], &fetching->body, &fetching->body_size);
 }
 
 /* fetchOpen(method, url, [name, value, ...], bytes) -> promise */

@@ -64,6 +64,7 @@ struct weft_js {
     const char *stack_begin, *stack_end; /* of the loop's owner, where it was last found */
     struct wf_js_fiber *holder;          /* NULL: the loop */
     struct wf_js_fiber *fibers;
+    JSValue next_handle;      /* by which the next wait can be cancelled; undefined: it cannot */
     struct wf_js_wait *waits; /* of promises; under waits_lock, since they end on fibers of their own */
     weft_mutex waits_lock;
     struct wf_js_callback *callbacks; /* those that may still come */
@@ -110,6 +111,8 @@ struct wf_js_wait {
                       struct wf_js_wait *wait); /* with it, whatever the status: also frees what it holds */
     bool is_promise;                            /* also on a fiber */
     int status;
+    JSValue handle;    /* by which JavaScript can cancel it, or undefined */
+    bool is_cancelled; /* by that; under waits_lock */
     /* of a promise's wait */
     JSValue settle[2];
     struct wf_js_wait *next, *previous; /* under the instance's waits_lock; so is the scope */
@@ -129,6 +132,15 @@ JSValue wf_js_throw_end(JSContext *context);
 void wf_js_drop_servers(weft_js *js);
 /* js/callback.c: at the end, nobody will call any more. */
 void wf_js_drop_callbacks(weft_js *js);
+/* js/value.c: texts that outlive the call, made by malloc (null: an exception); times in milliseconds, below 0 without a limit
+ * (false: an exception); and a value that is at hand, which elsewhere than on a fiber becomes a promise, as if waited for. */
+char *wf_js_copy_text(JSContext *context, JSValueConst value);
+bool wf_js_until(JSContext *context, JSValueConst milliseconds, weft_time *until);
+JSValue wf_js_at_once(JSContext *context, JSValue value);
+/* The bytes of a Uint8Array, copied by malloc. False: an exception. */
+bool wf_js_copy_bytes(JSContext *context, JSValueConst value, char **bytes, size_t *size);
+/* What malloc has made becomes a Uint8Array's; it is freed if there is none, too. */
+JSValue wf_js_give_bytes(JSContext *context, char *bytes, size_t size);
 /* The same number in all instances, given when the first of them wants it. */
 void wf_js_new_class(JSRuntime *runtime, JSClassID *id, const JSClassDef *definition);
 
@@ -137,6 +149,7 @@ int wf_js_add_turn(JSContext *context, JSValueConst host);
 int wf_js_add_callbacks(JSContext *context, JSValueConst host);
 int wf_js_add_system(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
+int wf_js_add_select(JSContext *context, JSValueConst host);
 int wf_js_add_http(JSContext *context, JSValueConst host);
 int wf_js_add_servers(JSContext *context, JSValueConst host);
 int wf_js_add_fetch(JSContext *context, JSValueConst host);

@@ -25,6 +25,12 @@ static JSValue need_library(JSContext *context, JSValueConst self, int count, JS
 static JSValue set_hook(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
 static JSValue is_loaded(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
 
+/* What the host object is made of. */
+static int (*const parts[])(JSContext *context, JSValueConst host) = {
+    wf_js_add_turn,   wf_js_add_callbacks, wf_js_add_system,  wf_js_add_channels,
+    wf_js_add_select, wf_js_add_http,      wf_js_add_servers, wf_js_add_fetch,
+};
+
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
     if (!out || !loop)
         return -EINVAL;
@@ -40,7 +46,7 @@ int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) 
         js->options.fiber_stack = FIBER_STACK;
     for (int i = 0; i < WF_JS_HOOKS; i++)
         js->hooks[i] = JS_UNDEFINED;
-    js->libraries = js->host = js->main = JS_UNDEFINED;
+    js->libraries = js->host = js->main = js->next_handle = JS_UNDEFINED;
     js->runtime = JS_NewRuntime();
     js->context = js->runtime ? JS_NewContext(js->runtime) : NULL;
     int error = js->context ? set_up(js) : -ENOMEM;
@@ -67,10 +73,9 @@ static int set_up(weft_js *js) {
     js->host = JS_NewObject(context);
     JS_SetPropertyStr(context, js->host, "setHook", JS_NewCFunction(context, set_hook, "setHook", 2));
     JS_SetPropertyStr(context, js->host, "isLoaded", JS_NewCFunction(context, is_loaded, "isLoaded", 1));
-    int failed = wf_js_add_turn(context, js->host) || wf_js_add_callbacks(context, js->host) ||
-                 wf_js_add_system(context, js->host) || wf_js_add_channels(context, js->host) ||
-                 wf_js_add_http(context, js->host) || wf_js_add_servers(context, js->host) ||
-                 wf_js_add_fetch(context, js->host);
+    int failed = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !failed; i++)
+        failed = parts[i](context, js->host);
     JSValue booted = failed ? JS_EXCEPTION : wf_js_library(context, "boot");
     if (JS_IsException(booted)) {
         wf_js_uncaught(js);
@@ -121,6 +126,7 @@ void weft_js_free(weft_js *js) {
             JS_FreeValue(js->context, js->rejections[i]);
         JS_FreeValue(js->context, js->libraries);
         JS_FreeValue(js->context, js->host);
+        JS_FreeValue(js->context, js->next_handle);
         JS_FreeValue(js->context, js->main);
         empty_global(js->context);
         JS_FreeContext(js->context);

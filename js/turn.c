@@ -22,10 +22,14 @@ static void free_fiber(struct wf_js_fiber *fiber);
 static JSValue promise_of(JSContext *context, struct wf_js_wait *wait);
 static void link_wait(struct wf_js_wait *wait);
 static void unlink_wait(struct wf_js_wait *wait);
+static void take_handle(struct wf_js_wait *wait);
+static void drop_handle(struct wf_js_wait *wait);
+static int wait_in_scope(struct wf_js_wait *wait);
 static void *wait_main(void *opaque);
 static void settle_wait(void *opaque);
 
 static JSClassID fiber_class; /* of handles, by which a fiber can be cancelled */
+static JSClassID wait_class;  /* and a wait */
 
 /* go(fn, ...arguments) -> promise */
 static JSValue js_go(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
@@ -214,13 +218,15 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     weft_js *js = wf_js_of(context);
     struct wf_js_fiber *fiber = js->holder;
     wait->js = js;
+    take_handle(wait);
     if (!fiber || wait->is_promise)
         return promise_of(context, wait);
     give_back(fiber);
-    wait->status = wait->wait(wait);
+    wait->status = JS_IsUndefined(wait->handle) ? wait->wait(wait) : wait_in_scope(wait);
     if (wf_js_submit(js->loop, resume_fiber, fiber) != 0)
         weft_exit(NULL); /* the loop is over: nobody will ever lend the turn again */
     take_turn(fiber);
+    drop_handle(wait);
     JSValue result = wait->finish(context, wait);
     free(wait);
     if (!js->has_ended)
@@ -249,6 +255,7 @@ static JSValue promise_of(JSContext *context, struct wf_js_wait *wait) {
         weft_loop_unkeep(js->loop);
     }
     wait->status = error;
+    drop_handle(wait);
     JSValue nothing = wait->finish(context, wait);
     if (JS_IsException(nothing))
         JS_FreeValue(context, JS_GetException(context));
@@ -295,22 +302,27 @@ static void unlink_wait(struct wf_js_wait *wait) {
 static void show_scope(struct wf_js_wait *wait, weft_scope *scope) {
     lock_waits(wait->js);
     wait->scope = scope;
-    if (scope && wait->js->has_ended)
+    if (scope && (wait->js->has_ended || wait->is_cancelled))
         weft_scope_cancel(scope, -ECANCELED, NULL);
     unlock_waits(wait->js);
+}
+
+static int wait_in_scope(struct wf_js_wait *wait) {
+    weft_scope *scope;
+    int status = weft_scope_open(&scope, NULL);
+    if (status)
+        return status;
+    show_scope(wait, scope);
+    status = wait->wait(wait);
+    show_scope(wait, NULL);
+    (void)weft_scope_close(scope);
+    return status;
 }
 
 static void *wait_main(void *opaque) {
     struct wf_js_wait *wait = opaque;
     weft_loop *loop = weft_loop_ref(wait->js->loop); /* the instance may be gone before submitting is over */
-    weft_scope *scope;
-    wait->status = weft_scope_open(&scope, NULL);
-    if (wait->status == 0) {
-        show_scope(wait, scope);
-        wait->status = wait->wait(wait);
-        show_scope(wait, NULL);
-        (void)weft_scope_close(scope);
-    }
+    wait->status = wait_in_scope(wait);
     (void)wf_js_submit(loop, settle_wait, wait); /* else nobody is left who would want to know */
     weft_loop_unref(loop);
     return NULL;
@@ -322,6 +334,7 @@ static void settle_wait(void *opaque) {
     JSContext *context = js->context;
     unlink_wait(wait);
     wf_js_enter_any(js);
+    drop_handle(wait);
     JSValue result = wait->finish(context, wait);
     bool has_failed = JS_IsException(result);
     if (has_failed)
@@ -347,7 +360,52 @@ void wf_js_cancel_all(weft_js *js) {
     unlock_waits(js);
 }
 
-/* ---- Handles: what a fiber can be cancelled by ---- */
+/* ---- Handles: what a wait and a fiber can be cancelled by ---- */
+
+/* Of the call that comes next, if JavaScript has said so. */
+static void take_handle(struct wf_js_wait *wait) {
+    wait->handle = wait->js->next_handle;
+    wait->js->next_handle = JS_UNDEFINED;
+    if (!JS_IsUndefined(wait->handle))
+        JS_SetOpaque(wait->handle, wait);
+}
+
+static void drop_handle(struct wf_js_wait *wait) {
+    if (!JS_IsUndefined(wait->handle))
+        JS_SetOpaque(wait->handle, NULL);
+    JS_FreeValue(wait->js->context, wait->handle);
+}
+
+/* waitHandle() */
+static JSValue js_wait_handle(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self, (void)count, (void)arguments;
+    return JS_NewObjectClass(context, (int)wait_class);
+}
+
+/* nextWait(handle): the wait that the next call begins has it; undefined: no wait has, if none has begun */
+static JSValue js_next_wait(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    weft_js *js = wf_js_of(context);
+    (void)self;
+    JS_FreeValue(context, js->next_handle);
+    js->next_handle =
+        count > 0 && JS_GetClassID(arguments[0]) == wait_class ? JS_DupValue(context, arguments[0]) : JS_UNDEFINED;
+    return JS_UNDEFINED;
+}
+
+/* waitCancel(handle): whether there was something to cancel */
+static JSValue js_wait_cancel(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct wf_js_wait *wait = count > 0 ? JS_GetOpaque(arguments[0], wait_class) : NULL;
+    (void)self;
+    if (!wait)
+        return JS_FALSE;
+    lock_waits(wait->js);
+    wait->is_cancelled = true;
+    if (wait->scope)
+        weft_scope_cancel(wait->scope, -ECANCELED, NULL);
+    unlock_waits(wait->js);
+    (void)context;
+    return JS_TRUE;
+}
 
 static void handle_gone(JSRuntime *runtime, JSValueConst value) {
     struct wf_js_fiber *fiber = JS_GetOpaque(value, fiber_class);
@@ -412,9 +470,14 @@ int wf_js_add_turn(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("goCancel", 1, js_go_cancel),
         JS_CFUNC_DEF("isFiber", 0, js_is_fiber),
         JS_CFUNC_DEF("sleep", 1, js_sleep),
+        JS_CFUNC_DEF("waitHandle", 0, js_wait_handle),
+        JS_CFUNC_DEF("nextWait", 1, js_next_wait),
+        JS_CFUNC_DEF("waitCancel", 1, js_wait_cancel),
     };
     static const JSClassDef definition = {.class_name = "FiberHandle", .finalizer = handle_gone};
+    static const JSClassDef of_waits = {.class_name = "WaitHandle"};
     wf_js_new_class(JS_GetRuntime(context), &fiber_class, &definition);
+    wf_js_new_class(JS_GetRuntime(context), &wait_class, &of_waits);
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }
 

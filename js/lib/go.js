@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // js/lib/go.js - weft:go: functions on fibers of their own, and what they meet at.
 // host: go(fn, ...arguments), goStart(fn, ...arguments), goCancel(handle), sleep(milliseconds), isFiber(), channelNew(capacity),
-//       channelSend(channel, value, milliseconds), channelReceive(channel, milliseconds), channelClose(channel), channelInfo(channel)
+//       channelSend(channel, value, milliseconds), channelReceive(channel, milliseconds), channelClose(channel), channelInfo(channel),
+//       select([kind, channel or milliseconds, value if it is to be sent, ...], milliseconds) -> [index, value, is closed]
 //
 // On a fiber, calls that wait return what they waited for; elsewhere they return a promise of it. So `await` is never wrong.
 (function (host, need) {
     'use strict';
-    const { sleep } = host;
+    const { abortable } = need('abortable');
+    const sleep = (milliseconds, options) => abortable(options?.signal, () => host.sleep(milliseconds));
     const isFiber = () => host.isFiber();
     const go = (fn, ...values) => host.go(fn, ...values);
 
@@ -30,9 +32,7 @@
     function wait(promise) {
         if (!isFiber())
             return Promise.resolve(promise);
-        const settled = new Channel(1);
-        Promise.resolve(promise).then((value) => settled.send([true, value]), (error) => settled.send([false, error]));
-        const [isGood, value] = settled.recv();
+        const [isGood, value] = settlement(promise).recv();
         if (isGood)
             return value;
         throw value;
@@ -47,6 +47,8 @@
         return limit;
     }
 
+    let handleOf;
+
     class Channel {
         #channel;
 
@@ -58,12 +60,22 @@
 
         // Waits until somebody takes it, or there is room.
         send(value, options) {
-            return host.channelSend(this.#channel, value, timeLimit(options));
+            const limit = timeLimit(options);
+            return abortable(options?.signal, () => host.channelSend(this.#channel, value, limit));
         }
 
         // The next value; undefined once it is closed and empty.
         recv(options) {
-            return host.channelReceive(this.#channel, timeLimit(options));
+            const limit = timeLimit(options);
+            return abortable(options?.signal, () => host.channelReceive(this.#channel, limit));
+        }
+
+        static {
+            handleOf = (channel) => {
+                if (typeof channel !== 'object' || channel === null || !(#channel in channel))
+                    throw new TypeError('A case of select needs a channel');
+                return channel.#channel;
+            };
         }
 
         close() {
@@ -94,6 +106,42 @@
     }
 
     const chan = (capacity) => new Channel(capacity);
+
+    // Whichever comes first, and only that: {recv: channel}, {send: channel, value}, {after: milliseconds}, {promise}. The result
+    // has the case's index, its value, and whether the channel was closed; with a limit of time, index -1 when nothing came.
+    function select(cases, options) {
+        const flat = [];
+        for (const one of cases) {
+            if (one.recv !== undefined)
+                flat.push(0, handleOf(one.recv));
+            else if (one.send !== undefined)
+                flat.push(1, handleOf(one.send), one.value);
+            else if (one.after !== undefined)
+                flat.push(2, Math.max(0, Number(one.after) || 0));
+            else if (one.promise !== undefined)
+                flat.push(0, handleOf(settlement(one.promise)));
+            else
+                throw new TypeError('A case of select has recv, send, after or promise');
+        }
+        const list = [...cases];
+        const limit = timeLimit(options);
+        const answer = (index, value, closed) => {
+            if (index < 0 || list[index].promise === undefined)
+                return { index, value, closed };
+            if (!value[0])
+                throw value[1];
+            return { index, value: value[1], closed: false };
+        };
+        const result = abortable(options?.signal, () => host.select(flat, limit));
+        return result instanceof Promise ? result.then((parts) => answer(...parts)) : answer(...result);
+    }
+
+    // A channel with [true, value] or [false, error], as soon as the promise has one of them.
+    function settlement(promise) {
+        const settled = new Channel(1);
+        Promise.resolve(promise).then((value) => settled.send([true, value]), (error) => settled.send([false, error]));
+        return settled;
+    }
 
     // One at a time. run(fn) holds it while fn runs, whatever it waits for meanwhile.
     class Mutex {
@@ -186,6 +234,6 @@
 
     const scope = (body) => Scope.run(body);
 
-    const exported = { go, sleep, wait, scope, isFiber, chan, Channel, Mutex };
+    const exported = { go, sleep, wait, select, scope, isFiber, chan, Channel, Mutex };
     return { ...exported, default: exported };
 })

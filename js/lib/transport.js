@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // js/lib/transport.js - one exchange of fetch over weft's HTTP client. https is not there yet.
-// host: fetchOpen(method, url, fields, bytes), fetchRead(handle), fetchClose(handle)
+// host: fetchOpen(method, url, fields, bytes), fetchRead(handle), fetchClose(handle), waitHandle(),
+//       nextWait(handle), waitCancel(handle)
 (function (host, need) {
     'use strict';
     const { addAlgorithm, removeAlgorithm } = need('abort');
+    const { abortable } = need('abortable');
     // What the client says itself.
     const own = new Set(['connection', 'keep-alive', 'upgrade', 'content-length', 'transfer-encoding', 'te', 'trailer',
         'expect', 'host']);
@@ -27,21 +29,28 @@
         return whole;
     }
 
-    function bodyOf(handle, signal, stop) {
+    // Each read can be given up, by the signal and by cancel.
+    function bodyOf(handle, signal) {
         let isOver = false;
+        let reading;
         function end() {
             if (isOver)
                 return;
             isOver = true;
             if (signal)
-                removeAlgorithm(signal, stop);
+                removeAlgorithm(signal, end);
+            host.waitCancel(reading);
             host.fetchClose(handle);
         }
+        if (signal)
+            addAlgorithm(signal, end);
         return {
             async read() {
                 if (isOver)
                     return null;
                 try {
+                    reading = host.waitHandle();
+                    host.nextWait(reading);
                     const piece = await host.fetchRead(handle);
                     if (piece === null)
                         end();
@@ -49,13 +58,14 @@
                 } catch (error) {
                     end();
                     throw error;
+                } finally {
+                    host.nextWait();
                 }
             },
             cancel: end,
         };
     }
 
-    // Who has aborted does not wait for the answer; when it comes it is closed.
     async function send(request) {
         const { signal } = request;
         const fields = [];
@@ -63,22 +73,10 @@
             if (!own.has(name.toLowerCase()))
                 fields.push(name, value);
         const bytes = await wholeBody(request.body);
-        const opened = host.fetchOpen(request.method, request.url, fields, bytes);
-        let body, stop;
-        const aborted = new Promise((resolve, reject) => {
-            stop = (reason) => {
-                if (body)
-                    body.cancel();
-                else
-                    opened.then(([, , handle]) => host.fetchClose(handle), () => {});
-                reject(reason);
-            };
-            if (signal)
-                addAlgorithm(signal, stop);
-        });
-        aborted.catch(() => {});
-        const [status, raw, handle] = await Promise.race([opened, aborted]);
-        body = bodyOf(handle, signal, stop);
+        const [status, raw, handle] = await abortable(signal, () => host.fetchOpen(request.method, request.url, fields, bytes));
+        const body = bodyOf(handle, signal);
+        if (signal?.aborted)
+            body.cancel();
         const headers = [];
         for (let i = 0; i < raw.length; i += 2)
             headers.push([raw[i], raw[i + 1]]);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * js/value.c - values that go between JavaScript and C: texts, bytes, times.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+char *wf_js_copy_text(JSContext *context, JSValueConst value) {
+    const char *text = JS_ToCString(context, value);
+    char *copy = text ? strdup(text) : NULL;
+    JS_FreeCString(context, text);
+    if (text && !copy)
+        JS_ThrowOutOfMemory(context);
+    return copy;
+}
+
+bool wf_js_copy_bytes(JSContext *context, JSValueConst value, char **bytes, size_t *size) {
+    const uint8_t *from = JS_GetUint8Array(context, size, value);
+    if (!from && JS_HasException(context))
+        return false;
+    *bytes = malloc(*size + 1);
+    if (!*bytes) {
+        JS_ThrowOutOfMemory(context);
+        return false;
+    }
+    if (from && *size)
+        memcpy(*bytes, from, *size);
+    return true;
+}
+
+static void *resize_bytes(JSRuntime *runtime, void *opaque, void *bytes, size_t size) {
+    (void)runtime, (void)opaque;
+    if (size)
+        return realloc(bytes, size);
+    free(bytes);
+    return NULL;
+}
+
+JSValue wf_js_give_bytes(JSContext *context, char *bytes, size_t size) {
+    JSValue buffer = JS_NewArrayBuffer(context, (uint8_t *)bytes, size, 0, resize_bytes, NULL, false);
+    if (JS_IsException(buffer)) {
+        free(bytes);
+        return buffer;
+    }
+    JSValue array = JS_NewTypedArray(context, 1, &buffer, JS_TYPED_ARRAY_UINT8);
+    JS_FreeValue(context, buffer);
+    return array;
+}
+
+bool wf_js_until(JSContext *context, JSValueConst value, weft_time *until) {
+    double milliseconds;
+    if (JS_ToFloat64(context, &milliseconds, value))
+        return false;
+    *until = milliseconds < 0 || milliseconds > 9e12 ? WEFT_NEVER : weft_after((int64_t)(milliseconds * 1e6));
+    return true;
+}
+
+JSValue wf_js_at_once(JSContext *context, JSValue value) {
+    if (wf_js_of(context)->holder)
+        return value;
+    JSValue settle[2];
+    bool has_failed = JS_IsException(value);
+    if (has_failed)
+        value = JS_GetException(context);
+    JSValue promise = JS_NewPromiseCapability(context, settle);
+    if (!JS_IsException(promise)) {
+        JS_FreeValue(context, JS_Call(context, settle[has_failed], JS_UNDEFINED, 1, &value));
+        JS_FreeValue(context, settle[0]);
+        JS_FreeValue(context, settle[1]);
+    }
+    JS_FreeValue(context, value);
+    return promise;
+}
