@@ -1,11 +1,12 @@
 # The JavaScript host, libweft-js: a library of its own, made where there is an engine. Sets WEFT_HAS_JS.
 #
 #   WEFT_JS            auto (if the engine can be had), on (it must be), off
+#   WEFT_JS_ROUTE      where the engine comes from: one of tools/fetch's routes; else the first that works
 #   WEFT_JS_SANITIZE   the engine itself is compiled with the sanitizer, too
 #
-# An installed engine (Debian's qjs-src) is not looked for: tools/fetch gets the one we know. It is compiled as part of the
-# library.
+# An engine that comes as source is compiled as part of the library; npm's is a library already, of an older line.
 set(WEFT_JS auto CACHE STRING "JavaScript: auto, on or off")
+set(WEFT_JS_ROUTE "" CACHE STRING "Where the engine comes from: installed, forky, npm, or whichever works")
 option(WEFT_JS_SANITIZE "The engine itself is compiled with the sanitizer, too" OFF)
 set_property(CACHE WEFT_JS PROPERTY STRINGS auto on off)
 set(WEFT_HAS_JS FALSE)
@@ -14,7 +15,10 @@ if(WEFT_JS STREQUAL off OR CMAKE_CROSSCOMPILING OR WEFT_SANITIZE MATCHES "^threa
 endif()
 
 set(engine ${WEFT_FETCHED}/quickjs)
-execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/fetch quickjs ${engine}
+if(WEFT_JS_ROUTE) # beside the one of the other builds
+    string(APPEND engine -${WEFT_JS_ROUTE})
+endif()
+execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/fetch quickjs ${engine} ${WEFT_JS_ROUTE}
     RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE)
 message(STATUS "weft: ${said}")
 if(failed)
@@ -28,21 +32,33 @@ set(WEFT_HAS_JS TRUE)
 string(REGEX MATCH "[^\n]*$" origin "${said}")
 
 # The engine, once for the library and once for the tool that compiles js/lib.
-add_library(weft_js_engine OBJECT ${PROJECT_SOURCE_DIR}/js/engine.c ${engine}/src/libregexp.c ${engine}/src/libunicode.c
-    ${engine}/src/dtoa.c)
-target_compile_options(weft_js_engine PRIVATE -w -funsigned-char -fno-sanitize=undefined)
-target_include_directories(weft_js_engine PRIVATE ${PROJECT_SOURCE_DIR}/js ${engine}/src)
-if(WEFT_JS_SANITIZE OR NOT WEFT_SANITIZE)
+if(EXISTS ${engine}/lib/quickjs.a)
+    set(is_older 1)
+    set(engine_library ${engine}/lib/quickjs.a)
+    add_library(weft_js_engine OBJECT ${PROJECT_SOURCE_DIR}/js/engine_older.c)
+    target_include_directories(weft_js_engine SYSTEM PRIVATE ${engine}/include)
+else()
+    set(is_older 0)
+    set(engine_library "")
+    add_library(weft_js_engine OBJECT ${PROJECT_SOURCE_DIR}/js/engine.c ${engine}/src/libregexp.c ${engine}/src/libunicode.c
+        ${engine}/src/dtoa.c)
+    target_compile_options(weft_js_engine PRIVATE -w -funsigned-char -fno-sanitize=undefined)
+    target_include_directories(weft_js_engine PRIVATE ${engine}/src)
+    target_compile_definitions(weft_js_engine PRIVATE QUICKJS_NG_BUILD=1)
+endif()
+target_include_directories(weft_js_engine PRIVATE ${PROJECT_SOURCE_DIR}/js)
+target_compile_definitions(weft_js_engine PRIVATE WF_JS_OLDER=${is_older})
+if(WEFT_JS_SANITIZE OR is_older OR NOT WEFT_SANITIZE)
     target_link_libraries(weft_js_engine PRIVATE weft_library_flags)
 else() # two minutes for one file; and what it allocates is watched all the same
     target_link_libraries(weft_js_engine PRIVATE weft_flags)
 endif()
-target_compile_definitions(weft_js_engine PRIVATE QUICKJS_NG_BUILD=1)
 
 add_executable(weft-js-compile ${PROJECT_SOURCE_DIR}/js/tool/compile.c $<TARGET_OBJECTS:weft_js_engine>)
-target_link_libraries(weft-js-compile PRIVATE weft_program_flags m Threads::Threads)
+target_link_libraries(weft-js-compile PRIVATE weft_program_flags ${engine_library} m Threads::Threads)
 target_include_directories(weft-js-compile PRIVATE ${PROJECT_SOURCE_DIR}/js)
 target_include_directories(weft-js-compile SYSTEM PRIVATE ${engine}/include)
+target_compile_definitions(weft-js-compile PRIVATE WF_JS_OLDER=${is_older})
 
 # The files of js/lib become code in one object.
 file(GLOB libraries CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/js/lib/*.js)
@@ -62,11 +78,11 @@ configure_file(${PROJECT_SOURCE_DIR}/js/sources.c.in ${PROJECT_BINARY_DIR}/js/so
 set_source_files_properties(${PROJECT_BINARY_DIR}/js/sources.c PROPERTIES OBJECT_DEPENDS "${codes}")
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/js/*.c)
-list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/js/engine.c)
+list(FILTER sources EXCLUDE REGEX /engine[^/]*[.]c$)
 add_library(weft_js STATIC ${sources} ${PROJECT_BINARY_DIR}/js/sources.c $<TARGET_OBJECTS:weft_js_engine>)
-target_link_libraries(weft_js PUBLIC weft_static m PRIVATE weft_library_flags)
+target_link_libraries(weft_js PUBLIC weft_static ${engine_library} m PRIVATE weft_library_flags)
 target_include_directories(weft_js PRIVATE ${PROJECT_SOURCE_DIR}/js PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(weft_js SYSTEM PRIVATE ${engine}/include)
-target_compile_definitions(weft_js PRIVATE WF_JS_ORIGIN="${origin}")
+target_compile_definitions(weft_js PRIVATE WF_JS_ORIGIN="${origin}" WF_JS_OLDER=${is_older})
 set_target_properties(weft_js PROPERTIES OUTPUT_NAME weft-js)
 install(TARGETS weft_js)

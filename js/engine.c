@@ -15,12 +15,29 @@
 
 #include "engine.h"
 
+int wf_engine_complete(JSContext *context) {
+    (void)context;
+    return 0;
+}
+
 void *wf_engine_frame(JSRuntime *runtime) {
     return runtime->current_stack_frame;
 }
 
 void wf_engine_set_frame(JSRuntime *runtime, void *frame) {
     runtime->current_stack_frame = frame;
+}
+
+JSValue wf_engine_class_name(JSContext *context, JSClassID id) {
+    JSAtom name = JS_GetClassName(JS_GetRuntime(context), id);
+    JSValue text = JS_AtomToString(context, name);
+    JS_FreeAtom(context, name);
+    return text;
+}
+
+JSValue wf_engine_throw_end(JSContext *context, JSValue error) {
+    JS_SetUncatchableError(context, error);
+    return JS_Throw(context, error);
 }
 
 /* Where the records begin that an iterator, or a weak collection, would show; NULL: it shows none. */

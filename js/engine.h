@@ -11,6 +11,15 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include <quickjs.h>
 #pragma GCC diagnostic pop
+#if WF_JS_OLDER
+#include "engine_older.h"
+#else
+#define WF_ENGINE_AND_ATTRIBUTES
+#define JS_BOOL bool
+#endif
+
+/* Adds what a context of this engine lacks. 0, or -1 with an exception. */
+int wf_engine_complete(JSContext *context);
 
 /* The innermost frame of JavaScript: where it stands now, and whose it is. */
 void *wf_engine_frame(JSRuntime *runtime);
@@ -19,5 +28,10 @@ void wf_engine_set_frame(JSRuntime *runtime, void *frame);
 /* What a Map's or Set's iterator still has to give, without moving it, or what is in a weak collection: [values, whether keys and
  * values come in turn]. */
 JSValue wf_engine_preview(JSContext *context, JSValueConst value);
+
+/* The engine's own name of a kind of objects. */
+JSValue wf_engine_class_name(JSContext *context, JSClassID id);
+/* Throws what no JavaScript can catch; the error is taken over. */
+JSValue wf_engine_throw_end(JSContext *context, JSValue error);
 
 #endif

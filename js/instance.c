@@ -14,7 +14,8 @@
 enum { STACK_SPARE = 64 * 1024, FIBER_STACK = 1 << 20, EXIT_LISTENER = 7, EXIT_UNSETTLED = 13 };
 
 static int on_interrupt(JSRuntime *runtime, void *opaque);
-static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque);
+static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, JS_BOOL is_handled,
+                         void *opaque);
 static void drain_jobs(void *opaque);
 static void run_jobs(weft_js *js);
 static void tell_rejections(void *opaque);
@@ -34,8 +35,6 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
     if (!out || !loop)
         return -EINVAL;
-    if (!wf_js_is_frame_safe())
-        return -EPROTO;
     weft_js *js = calloc(1, sizeof *js);
     if (!js)
         return -ENOMEM;
@@ -44,6 +43,8 @@ int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) 
         js->options = *options;
     if (!js->options.fiber_stack)
         js->options.fiber_stack = FIBER_STACK;
+    if (!wf_js_is_frame_safe())
+        js->options.no_fibers = true;
     for (int i = 0; i < WF_JS_HOOKS; i++)
         js->hooks[i] = JS_UNDEFINED;
     js->libraries = js->host = js->main = js->next_handle = JS_UNDEFINED;
@@ -73,7 +74,7 @@ static int set_up(weft_js *js) {
     js->host = JS_NewObject(context);
     JS_SetPropertyStr(context, js->host, "setHook", JS_NewCFunction(context, set_hook, "setHook", 2));
     JS_SetPropertyStr(context, js->host, "isLoaded", JS_NewCFunction(context, is_loaded, "isLoaded", 1));
-    int failed = 0;
+    int failed = wf_engine_complete(context);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !failed; i++)
         failed = parts[i](context, js->host);
     JSValue booted = failed ? JS_EXCEPTION : wf_js_library(context, "boot");
@@ -302,7 +303,8 @@ static void end_quietly(weft_js *js, int code) {
     js->has_ended = true;
 }
 
-static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque) {
+static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, JS_BOOL is_handled,
+                         void *opaque) {
     weft_js *js = opaque;
     if (is_handled) {
         for (size_t i = 0; i < js->rejection_count; i++) {

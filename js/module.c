@@ -9,7 +9,7 @@
 
 #include "host.h"
 
-static char *normalise(JSContext *context, const char *base, const char *name, void *opaque) {
+static char *normalise(JSContext *context, const char *base, const char *name, void *opaque WF_ENGINE_AND_ATTRIBUTES) {
     weft_js *js = opaque;
     JSValue arguments[] = {JS_NewString(context, name), JS_NewString(context, base)};
     JSValue result = JS_Call(context, js->hooks[WF_JS_RESOLVE], JS_UNDEFINED, 2, arguments);

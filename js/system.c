@@ -270,12 +270,7 @@ static JSValue js_preview(JSContext *context, JSValueConst self, int count, JSVa
 static JSValue js_type_tag(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self, (void)count;
     JSClassID id = JS_GetClassID(arguments[0]);
-    if (id == JS_INVALID_CLASS_ID)
-        return JS_UNDEFINED;
-    JSAtom name = JS_GetClassName(JS_GetRuntime(context), id);
-    JSValue text = JS_AtomToString(context, name);
-    JS_FreeAtom(context, name);
-    return text;
+    return id == JS_INVALID_CLASS_ID ? JS_UNDEFINED : wf_engine_class_name(context, id);
 }
 
 /* compile(text, name): a text in the engine's global scope, and what it is */

@@ -13,6 +13,7 @@ enum { STACK_SPARE = 64 * 1024 };
 
 static void begin_fiber(void *opaque);
 static void resume_fiber(void *opaque);
+static void run_fiber(struct wf_js_fiber *fiber);
 static void *fiber_main(void *opaque);
 static void lend_turn(weft_js *js, struct wf_js_fiber *fiber);
 static void give_back(struct wf_js_fiber *fiber);
@@ -116,7 +117,9 @@ static void begin_fiber(void *opaque) {
     weft_fiber id;
     wf_js_enter_any(js);
     weft_spawn_options options = {.stack_size = js->options.fiber_stack, .name = "go"};
-    int error = js->has_ended || fiber->is_cancelled ? -ECANCELED : weft_spawn_with(&id, &options, fiber_main, fiber);
+    int error = js->has_ended || fiber->is_cancelled ? -ECANCELED
+                : js->options.no_fibers              ? 0
+                                                     : weft_spawn_with(&id, &options, fiber_main, fiber);
     if (error) {
         JSValue thrown = (wf_js_throw_errno(js->context, error, "go"), JS_GetException(js->context));
         if (!js->has_ended)
@@ -124,6 +127,8 @@ static void begin_fiber(void *opaque) {
         JS_FreeValue(js->context, thrown);
         free_fiber(fiber);
         weft_loop_unkeep(js->loop);
+    } else if (js->options.no_fibers) {
+        run_fiber(fiber);
     } else {
         weft_detach(id);
         lend_turn(js, fiber);
@@ -163,8 +168,23 @@ static void *fiber_main(void *opaque) {
     fiber->stack_end = (const char *)__builtin_frame_address(0) - js->options.fiber_stack + STACK_SPARE;
     int error = weft_scope_open(&fiber->scope, NULL);
     take_turn(fiber);
-    JSValue result = error ? wf_js_throw_errno(context, error, "go")
-                           : JS_Call(context, fiber->fn, JS_UNDEFINED, fiber->count, fiber->arguments);
+    if (error)
+        JS_FreeValue(context, wf_js_throw_errno(context, error, "go"));
+    weft_scope *scope = fiber->scope;
+    run_fiber(fiber);
+    weft_semaphore_release(&js->back, 1);
+    if (scope)
+        (void)weft_scope_close(scope);
+    return NULL;
+}
+
+/* With the turn: calls the function, unless something is thrown already, and settles its promise. The fiber's block goes with it. */
+static void run_fiber(struct wf_js_fiber *fiber) {
+    weft_js *js = fiber->js;
+    JSContext *context = js->context;
+    JSValue result = JS_HasException(context)
+                         ? JS_EXCEPTION
+                         : JS_Call(context, fiber->fn, JS_UNDEFINED, fiber->count, fiber->arguments);
     bool has_failed = JS_IsException(result);
     if (has_failed) {
         result = JS_GetException(context);
@@ -173,13 +193,8 @@ static void *fiber_main(void *opaque) {
     if (!js->has_ended)
         wf_js_call(js, fiber->settle[has_failed], 1, &result);
     JS_FreeValue(context, result);
-    weft_scope *scope = fiber->scope;
     free_fiber(fiber);
     weft_loop_unkeep(js->loop);
-    weft_semaphore_release(&js->back, 1);
-    if (scope)
-        (void)weft_scope_close(scope);
-    return NULL;
 }
 
 static void give_back(struct wf_js_fiber *fiber) {
@@ -210,8 +225,7 @@ JSValue wf_js_throw_end(JSContext *context) {
     JSValue error = JS_NewError(context);
     if (JS_IsException(error))
         return error;
-    JS_SetUncatchableError(context, error);
-    return JS_Throw(context, error);
+    return wf_engine_throw_end(context, error);
 }
 
 JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {

@@ -31,14 +31,16 @@ typedef struct weft_js weft_js;
 typedef struct weft_js_options {
     size_t
         max_memory; /* bytes of the engine's heap; 0: no limit. More is an error in JavaScript, or null without room for one */
-    size_t max_stack;             /* of what the loop's owner has; 0: all of it but 64 KiB */
-    size_t fiber_stack;           /* of each go; 1 MiB */
-    int64_t max_run;              /* nanoseconds of one callback, or of one go between two waits; 0: no limit */
+    size_t max_stack;   /* of what the loop's owner has; 0: all of it but 64 KiB */
+    size_t fiber_stack; /* of each go; 1 MiB */
+    int64_t max_run;    /* nanoseconds of one callback, or of one go between two waits; 0: no limit */
+    bool
+        no_fibers; /* go calls functions on the loop, and whatever waits gives a promise. So it is always with an engine that does
+                     * not stand the self-test of its frames */
     const char *const *arguments; /* process.argv from its second on; ends with null; not copied */
 } weft_js_options;
 
-/* Returns 0; -EINVAL; -ENOMEM; -EPROTO when the engine does not stand the self-test
- * of its frames. */
+/* Returns 0; -EINVAL; -ENOMEM. */
 WEFT_API int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options);
 /* Nothing of it runs any more: the loop has ended, or is not run; else it is fatal. Null is allowed. */
 WEFT_API void weft_js_free(weft_js *js);

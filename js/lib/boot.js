@@ -25,6 +25,8 @@
         Object.defineProperty(globalThis, name, { configurable: true, enumerable, writable: true, value });
     }
 
+    if (!Array.fromAsync)
+        need('complete');
     host.queueMicrotask = globalThis.queueMicrotask; // the engine's
 
     // By library: functions, which are enumerable, and classes, which are not.

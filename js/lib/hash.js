@@ -5,6 +5,9 @@
     const rotate = (word, count) => word << count | word >>> 32 - count;
     let tables; // of constants, made when the first hash is
 
+    // Not asUintN, which is wrong for some numbers in the older engine.
+    const lowest = (value, bits) => value & (1n << BigInt(bits)) - 1n;
+
     // The first bits of the fraction of a root: what SHA-2 takes its constants from.
     function rootBits(number, degree, bits) {
         const wanted = BigInt(number) << BigInt(bits * degree);
@@ -17,7 +20,7 @@
             else
                 high = middle;
         }
-        return BigInt.asUintN(bits, low);
+        return lowest(low, bits);
     }
 
     function makeTables() {
@@ -30,7 +33,7 @@
             sha256: Int32Array.from(primes.slice(0, 64), (prime) => Number(rootBits(prime, 3, 32))),
             sha512: primes.map((prime) => rootBits(prime, 3, 64)),
             begin256: Int32Array.from(primes.slice(0, 8), (prime) => Number(rootBits(prime, 2, 32))),
-            begin224: Int32Array.from(primes.slice(8, 16), (prime) => Number(BigInt.asUintN(32, rootBits(prime, 2, 64)))),
+            begin224: Int32Array.from(primes.slice(8, 16), (prime) => Number(lowest(rootBits(prime, 2, 64), 32))),
             begin512: primes.slice(0, 8).map((prime) => rootBits(prime, 2, 64)),
             begin384: primes.slice(8, 16).map((prime) => rootBits(prime, 2, 64)),
         };
@@ -129,7 +132,8 @@
         });
     }
 
-    const cut = (value) => BigInt.asUintN(64, value);
+    const allOnes = 2n ** 64n - 1n;
+    const cut = (value) => value & allOnes;
     const rotateLong = (word, count) => word >> count | cut(word << 64n - count);
 
     function sha512Block(state, view) {
@@ -145,7 +149,7 @@
         }
         let [a, b, c, d, e, f, g, h] = state;
         for (let i = 0; i < 80; i++) {
-            const one = h + (rotateLong(e, 14n) ^ rotateLong(e, 18n) ^ rotateLong(e, 41n)) + (e & f ^ cut(~e) & g)
+            const one = h + (rotateLong(e, 14n) ^ rotateLong(e, 18n) ^ rotateLong(e, 41n)) + (e & f ^ (e ^ allOnes) & g)
                 + tables.sha512[i] + long[i];
             const two = (rotateLong(a, 28n) ^ rotateLong(a, 34n) ^ rotateLong(a, 39n)) + (a & b ^ a & c ^ b & c);
             h = g;

@@ -4,6 +4,7 @@
  *
  *     weft-js-compile FILE.js NAME OUT
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
