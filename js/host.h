@@ -110,15 +110,20 @@ struct wf_js_wait {
     JSValue (*finish)(JSContext *context,
                       struct wf_js_wait *wait); /* with it, whatever the status: also frees what it holds */
     bool is_promise;                            /* also on a fiber */
+    bool has_callback; /* instead of a promise, on a fiber too: callback(error) or callback(null, result) */
+    JSValue callback;
     int status;
     JSValue handle;    /* by which JavaScript can cancel it, or undefined */
     bool is_cancelled; /* by that; under waits_lock */
-    /* of a promise's wait */
+    /* of a promise's wait, or a callback's */
     JSValue settle[2];
+    bool is_apart;                      /* on a fiber of its own */
+    bool is_idle;                       /* does not keep the loop alive */
     struct wf_js_wait *next, *previous; /* under the instance's waits_lock; so is the scope */
     weft_scope *scope;
 };
-/* On a go fiber it waits and returns the result; elsewhere it returns a promise of it. */
+/* On a go fiber it waits and returns the result; elsewhere it returns a promise of it, or undefined when it has a callback,
+ * which it takes over. */
 JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait);
 bool wf_js_is_frame_safe(void);
 /* Ends every wait of the instance, which has ended: then its fibers end, one turn of the loop after another. */
@@ -127,6 +132,12 @@ void wf_js_cancel_all(weft_js *js);
 int wf_js_submit(weft_loop *loop, weft_loop_fn fn, void *arg);
 /* After the end: what gets out of all JavaScript there is on a stack. */
 JSValue wf_js_throw_end(JSContext *context);
+
+/* js/error.c: throws an error in the shape of Node: "ENOENT: no such file or directory, open 'path'", or "'path' -> 'other'"; both
+ * may be null. */
+JSValue wf_js_throw_system(JSContext *context, int status, const char *call, const char *path, const char *other);
+/* js/text.c: a string of bytes that should be UTF-8; what is not becomes U+FFFD. */
+JSValue wf_js_new_text(JSContext *context, const char *bytes, size_t size);
 
 /* js/server.c: at the end, nobody will answer any more. */
 void wf_js_drop_servers(weft_js *js);
@@ -148,6 +159,7 @@ void wf_js_new_class(JSRuntime *runtime, JSClassID *id, const JSClassDef *defini
 int wf_js_add_turn(JSContext *context, JSValueConst host);
 int wf_js_add_callbacks(JSContext *context, JSValueConst host);
 int wf_js_add_system(JSContext *context, JSValueConst host);
+int wf_js_add_text(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
 int wf_js_add_select(JSContext *context, JSValueConst host);
 int wf_js_add_http(JSContext *context, JSValueConst host);

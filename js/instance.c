@@ -28,7 +28,7 @@ static JSValue is_loaded(JSContext *context, JSValueConst self, int count, JSVal
 
 /* What the host object is made of. */
 static int (*const parts[])(JSContext *context, JSValueConst host) = {
-    wf_js_add_turn,   wf_js_add_callbacks, wf_js_add_system,  wf_js_add_channels,
+    wf_js_add_turn,   wf_js_add_callbacks, wf_js_add_system,  wf_js_add_text,  wf_js_add_channels,
     wf_js_add_select, wf_js_add_http,      wf_js_add_servers, wf_js_add_fetch,
 };
 

@@ -285,57 +285,6 @@ static JSValue js_compile(JSContext *context, JSValueConst self, int count, JSVa
     return result;
 }
 
-/* How many bytes a sequence that begins so has, and what its second one may be; 0: none begins so. */
-static unsigned utf8_length(uint8_t first, uint8_t *low, uint8_t *high) {
-    *low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    *high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-}
-
-static bool is_utf8(const uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i < size;) {
-        uint8_t low, high;
-        unsigned length = utf8_length(bytes[i], &low, &high);
-        if (length == 0 || length > size - i || (length > 1 && (bytes[i + 1] < low || bytes[i + 1] > high)))
-            return false;
-        for (unsigned k = 2; k < length; k++)
-            if ((bytes[i + k] & 0xc0) != 0x80)
-                return false;
-        i += length;
-    }
-    return true;
-}
-
-/* encodeUtf8(text) -> ArrayBuffer */
-static JSValue js_encode_utf8(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    size_t size;
-    (void)self;
-    const char *text = count > 0 ? JS_ToCStringLen(context, &size, arguments[0]) : NULL;
-    if (!text)
-        return JS_EXCEPTION;
-    JSValue buffer = JS_NewArrayBufferCopy(context, (const uint8_t *)text, size);
-    JS_FreeCString(context, text);
-    return buffer;
-}
-
-/* decodeUtf8(buffer, offset, length) -> text; undefined when it is none */
-static JSValue js_decode_utf8(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    uint32_t offset, length;
-    size_t size;
-    (void)self;
-    uint8_t *bytes = count > 2 ? JS_GetArrayBuffer(context, &size, arguments[0]) : NULL;
-    if (count < 3 || JS_ToUint32(context, &offset, arguments[1]) || JS_ToUint32(context, &length, arguments[2]))
-        return JS_EXCEPTION;
-    if (!bytes) { /* empty ones may have no address */
-        JS_FreeValue(context, JS_GetException(context));
-        return length == 0 ? JS_NewString(context, "") : JS_UNDEFINED;
-    }
-    if (offset > size || length > size - offset)
-        return JS_ThrowRangeError(context, "outside of the buffer");
-    return is_utf8(bytes + offset, length) ? JS_NewStringLen(context, (const char *)bytes + offset, length)
-                                           : JS_UNDEFINED;
-}
-
 static JSValue js_collect(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self, (void)count, (void)arguments;
     JS_RunGC(JS_GetRuntime(context));
@@ -376,8 +325,6 @@ int wf_js_add_system(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("previewEntries", 1, js_preview),
         JS_CFUNC_DEF("typeTag", 1, js_type_tag),
         JS_CFUNC_DEF("compile", 2, js_compile),
-        JS_CFUNC_DEF("encodeUtf8", 1, js_encode_utf8),
-        JS_CFUNC_DEF("decodeUtf8", 3, js_decode_utf8),
         JS_CFUNC_DEF("collect", 0, js_collect),
         JS_CFUNC_DEF("memory", 0, js_memory),
     };

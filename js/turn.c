@@ -20,7 +20,8 @@ static void give_back(struct wf_js_fiber *fiber);
 static void take_turn(struct wf_js_fiber *fiber);
 static JSValue start_fiber(JSContext *context, int count, JSValueConst *arguments, struct wf_js_fiber **out);
 static void free_fiber(struct wf_js_fiber *fiber);
-static JSValue promise_of(JSContext *context, struct wf_js_wait *wait);
+static JSValue wait_apart(JSContext *context, struct wf_js_wait *wait);
+static void free_told(struct wf_js_wait *wait);
 static void link_wait(struct wf_js_wait *wait);
 static void unlink_wait(struct wf_js_wait *wait);
 static void take_handle(struct wf_js_wait *wait);
@@ -28,6 +29,7 @@ static void drop_handle(struct wf_js_wait *wait);
 static int wait_in_scope(struct wf_js_wait *wait);
 static void *wait_main(void *opaque);
 static void settle_wait(void *opaque);
+static void tell(struct wf_js_wait *wait, bool has_failed, JSValueConst result);
 
 static JSClassID fiber_class; /* of handles, by which a fiber can be cancelled */
 static JSClassID wait_class;  /* and a wait */
@@ -233,8 +235,8 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     struct wf_js_fiber *fiber = js->holder;
     wait->js = js;
     take_handle(wait);
-    if (!fiber || wait->is_promise)
-        return promise_of(context, wait);
+    if (!fiber || wait->is_promise || wait->has_callback)
+        return wait_apart(context, wait);
     give_back(fiber);
     wait->status = JS_IsUndefined(wait->handle) ? wait->wait(wait) : wait_in_scope(wait);
     if (wf_js_submit(js->loop, resume_fiber, fiber) != 0)
@@ -251,15 +253,17 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     return wf_js_throw_end(context);
 }
 
-static JSValue promise_of(JSContext *context, struct wf_js_wait *wait) {
+/* What comes of it is told by a promise, or to a callback. */
+static JSValue wait_apart(JSContext *context, struct wf_js_wait *wait) {
     weft_js *js = wait->js;
     weft_spawn_options options = {.name = "wait"};
     weft_fiber id;
-    JSValue promise = JS_NewPromiseCapability(context, wait->settle);
-    bool has_promise = !JS_IsException(promise);
-    int error = has_promise ? weft_loop_keep(js->loop) : -ENOMEM;
+    JSValue promise = wait->has_callback ? JS_UNDEFINED : JS_NewPromiseCapability(context, wait->settle);
+    bool has_promise = !wait->has_callback && !JS_IsException(promise);
+    int error = JS_IsException(promise) ? -ENOMEM : weft_loop_keep(js->loop);
     if (!error) {
         link_wait(wait);
+        wait->is_apart = true;
         error = weft_spawn_with(&id, &options, wait_main, wait);
         if (!error) {
             weft_detach(id);
@@ -274,13 +278,21 @@ static JSValue promise_of(JSContext *context, struct wf_js_wait *wait) {
     if (JS_IsException(nothing))
         JS_FreeValue(context, JS_GetException(context));
     JS_FreeValue(context, nothing);
-    if (has_promise) {
-        JS_FreeValue(context, wait->settle[0]);
-        JS_FreeValue(context, wait->settle[1]);
-    }
+    if (has_promise || wait->has_callback)
+        free_told(wait);
     JS_FreeValue(context, promise);
     free(wait);
     return wf_js_throw_errno(context, error, "wait");
+}
+
+static void free_told(struct wf_js_wait *wait) {
+    JSContext *context = wait->js->context;
+    if (wait->has_callback) {
+        JS_FreeValue(context, wait->callback);
+        return;
+    }
+    JS_FreeValue(context, wait->settle[0]);
+    JS_FreeValue(context, wait->settle[1]);
 }
 
 static void lock_waits(weft_js *js) {
@@ -354,13 +366,26 @@ static void settle_wait(void *opaque) {
     if (has_failed)
         result = JS_GetException(context);
     if (!js->has_ended)
-        wf_js_call(js, wait->settle[has_failed], 1, &result);
+        tell(wait, has_failed, result);
     JS_FreeValue(context, result);
-    JS_FreeValue(context, wait->settle[0]);
-    JS_FreeValue(context, wait->settle[1]);
+    free_told(wait);
+    bool is_idle = wait->is_idle;
     free(wait);
     wf_js_leave(js);
-    weft_loop_unkeep(js->loop);
+    if (!is_idle)
+        weft_loop_unkeep(js->loop);
+}
+
+static void tell(struct wf_js_wait *wait, bool has_failed, JSValueConst result) {
+    weft_js *js = wait->js;
+    if (!wait->has_callback) {
+        wf_js_call(js, wait->settle[has_failed], 1, &result);
+        return;
+    }
+    JSValueConst good[] = {JS_NULL, result};
+    bool is_good = has_failed ? wf_js_call(js, wait->callback, 1, &result) : wf_js_call(js, wait->callback, 2, good);
+    if (!is_good && !js->has_ended)
+        (void)weft_loop_yield_checkpoint(js->loop); /* as timers: what it has put off comes at the next boundary */
 }
 
 void wf_js_cancel_all(weft_js *js) {
@@ -418,6 +443,23 @@ static JSValue js_wait_cancel(JSContext *context, JSValueConst self, int count, 
         weft_scope_cancel(wait->scope, -ECANCELED, NULL);
     unlock_waits(wait->js);
     (void)context;
+    return JS_TRUE;
+}
+
+/* waitKeep(handle, keeps): whether the wait, which has begun and is not a fiber's own, keeps the loop alive; it does at first */
+static JSValue js_wait_keep(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct wf_js_wait *wait = count > 1 ? JS_GetOpaque(arguments[0], wait_class) : NULL;
+    (void)self;
+    if (!wait || !wait->is_apart)
+        return JS_FALSE;
+    bool is_idle = !JS_ToBool(context, arguments[1]);
+    if (is_idle == wait->is_idle)
+        return JS_TRUE;
+    if (is_idle)
+        weft_loop_unkeep(wait->js->loop);
+    else if (weft_loop_keep(wait->js->loop) != 0)
+        return JS_FALSE;
+    wait->is_idle = is_idle;
     return JS_TRUE;
 }
 
@@ -487,6 +529,7 @@ int wf_js_add_turn(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("waitHandle", 0, js_wait_handle),
         JS_CFUNC_DEF("nextWait", 1, js_next_wait),
         JS_CFUNC_DEF("waitCancel", 1, js_wait_cancel),
+        JS_CFUNC_DEF("waitKeep", 2, js_wait_keep),
     };
     static const JSClassDef definition = {.class_name = "FiberHandle", .finalizer = handle_gone};
     static const JSClassDef of_waits = {.class_name = "WaitHandle"};
