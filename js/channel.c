@@ -8,12 +8,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "channel.h"
+#include "host.h"
+#include "select.h"
+
+enum { NO_PLACE = -1 };
+
+struct channel {
+    weft_chan *chan; /* of numbers of places, int32_t */
+    JSValue *values; /* a free place has the number of the next one */
+    uint32_t room;
+    int32_t first_free;
+};
 
 static JSClassID channel_class;
 
 static void channel_finalize(JSRuntime *runtime, JSValueConst value) {
-    struct wf_js_channel *channel = JS_GetOpaque(value, channel_class);
+    struct channel *channel = JS_GetOpaque(value, channel_class);
     if (!channel)
         return;
     for (uint32_t i = 0; i < channel->room; i++)
@@ -24,19 +34,20 @@ static void channel_finalize(JSRuntime *runtime, JSValueConst value) {
 }
 
 static void channel_mark(JSRuntime *runtime, JSValueConst value, JS_MarkFunc *mark) {
-    struct wf_js_channel *channel = JS_GetOpaque(value, channel_class);
+    struct channel *channel = JS_GetOpaque(value, channel_class);
     for (uint32_t i = 0; channel && i < channel->room; i++)
         JS_MarkValue(runtime, channel->values[i], mark);
 }
 
-int32_t wf_js_place_take(JSContext *context, struct wf_js_channel *channel, JSValueConst value) {
-    if (channel->first_free == WF_JS_NO_PLACE) {
+/* A place with the value, NO_PLACE without memory; and the value of a place, which is free then. With the turn. */
+static int32_t place_take(JSContext *context, struct channel *channel, JSValueConst value) {
+    if (channel->first_free == NO_PLACE) {
         uint32_t room = channel->room ? 2 * channel->room : 4;
         JSValue *longer = realloc(channel->values, room * sizeof *longer);
         if (!longer)
-            return WF_JS_NO_PLACE;
+            return NO_PLACE;
         for (uint32_t i = channel->room; i < room; i++)
-            longer[i] = JS_NewInt32(context, i + 1 < room ? (int32_t)i + 1 : WF_JS_NO_PLACE);
+            longer[i] = JS_NewInt32(context, i + 1 < room ? (int32_t)i + 1 : NO_PLACE);
         channel->first_free = (int32_t)channel->room;
         channel->values = longer;
         channel->room = room;
@@ -47,19 +58,15 @@ int32_t wf_js_place_take(JSContext *context, struct wf_js_channel *channel, JSVa
     return place;
 }
 
-JSValue wf_js_place_give(JSContext *context, struct wf_js_channel *channel, int32_t place) {
+static JSValue place_give(JSContext *context, struct channel *channel, int32_t place) {
     JSValue value = channel->values[place];
     channel->values[place] = JS_NewInt32(context, channel->first_free);
     channel->first_free = place;
     return value;
 }
 
-struct wf_js_channel *wf_js_channel_of(JSContext *context, JSValueConst value) {
-    return JS_GetOpaque2(context, value, channel_class);
-}
-
-static struct wf_js_channel *channel_of(JSContext *context, int count, JSValueConst *arguments) {
-    return count > 0 ? wf_js_channel_of(context, arguments[0]) : NULL;
+static struct channel *channel_of(JSContext *context, int count, JSValueConst *arguments) {
+    return count > 0 ? JS_GetOpaque2(context, arguments[0], channel_class) : NULL;
 }
 
 /* channelNew(capacity) */
@@ -68,13 +75,13 @@ static JSValue js_channel_new(JSContext *context, JSValueConst self, int count, 
     (void)self, (void)count;
     if (JS_ToUint32(context, &capacity, arguments[0]))
         return JS_EXCEPTION;
-    struct wf_js_channel *channel = calloc(1, sizeof *channel);
+    struct channel *channel = calloc(1, sizeof *channel);
     int error = channel ? weft_chan_new(&channel->chan, sizeof(int32_t), capacity) : -ENOMEM;
     if (error) {
         free(channel);
         return wf_js_throw_errno(context, error, "chan");
     }
-    channel->first_free = WF_JS_NO_PLACE;
+    channel->first_free = NO_PLACE;
     JSValue object = JS_NewObjectClass(context, (int)channel_class);
     if (JS_IsException(object)) {
         weft_chan_free(channel->chan);
@@ -88,7 +95,7 @@ static JSValue js_channel_new(JSContext *context, JSValueConst self, int count, 
 /* A wait of one side. The channel stays as long as its object does. */
 struct passing {
     struct wf_js_wait wait;
-    struct wf_js_channel *channel;
+    struct channel *channel;
     JSValue object;
     int32_t place;
     weft_time until;
@@ -104,17 +111,17 @@ static int receive_wait(struct wf_js_wait *wait) {
     return weft_chan_recv(passing->channel->chan, &passing->place, passing->until);
 }
 
-static JSValue sent(JSContext *context, struct wf_js_channel *channel, int status, int32_t place) {
+static JSValue sent(JSContext *context, struct channel *channel, int status, int32_t place) {
     if (status == 0)
         return JS_UNDEFINED;
-    JS_FreeValue(context, wf_js_place_give(context, channel, place)); /* it is nobody's */
+    JS_FreeValue(context, place_give(context, channel, place)); /* it is nobody's */
     return status == -EPIPE ? JS_ThrowTypeError(context, "send on a closed channel")
                             : wf_js_throw_errno(context, status, "send");
 }
 
-static JSValue received(JSContext *context, struct wf_js_channel *channel, int status, int32_t place) {
+static JSValue received(JSContext *context, struct channel *channel, int status, int32_t place) {
     if (status == 0)
-        return wf_js_place_give(context, channel, place);
+        return place_give(context, channel, place);
     return status == -EPIPE ? JS_UNDEFINED : wf_js_throw_errno(context, status, "recv");
 }
 
@@ -132,12 +139,12 @@ static JSValue receive_finish(JSContext *context, struct wf_js_wait *wait) {
     return result;
 }
 
-static JSValue pass(JSContext *context, struct wf_js_channel *channel, JSValueConst object, int32_t place,
-                    weft_time until, bool is_send) {
+static JSValue pass(JSContext *context, struct channel *channel, JSValueConst object, int32_t place, weft_time until,
+                    bool is_send) {
     struct passing *passing = calloc(1, sizeof *passing);
     if (!passing) {
         if (is_send)
-            JS_FreeValue(context, wf_js_place_give(context, channel, place));
+            JS_FreeValue(context, place_give(context, channel, place));
         return JS_ThrowOutOfMemory(context);
     }
     *passing = (struct passing){
@@ -151,13 +158,13 @@ static JSValue pass(JSContext *context, struct wf_js_channel *channel, JSValueCo
 
 /* channelSend(channel, value, milliseconds) */
 static JSValue js_channel_send(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_channel *channel = channel_of(context, count, arguments);
+    struct channel *channel = channel_of(context, count, arguments);
     weft_time until;
     (void)self;
     if (!channel || count < 3 || !wf_js_until(context, arguments[2], &until))
         return JS_EXCEPTION;
-    int32_t place = wf_js_place_take(context, channel, arguments[1]);
-    if (place == WF_JS_NO_PLACE)
+    int32_t place = place_take(context, channel, arguments[1]);
+    if (place == NO_PLACE)
         return JS_ThrowOutOfMemory(context);
     int status = weft_chan_send(channel->chan, &place, WEFT_NOW);
     if (status != -ETIMEDOUT)
@@ -167,9 +174,9 @@ static JSValue js_channel_send(JSContext *context, JSValueConst self, int count,
 
 /* channelReceive(channel, milliseconds) */
 static JSValue js_channel_receive(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_channel *channel = channel_of(context, count, arguments);
+    struct channel *channel = channel_of(context, count, arguments);
     weft_time until;
-    int32_t place = WF_JS_NO_PLACE;
+    int32_t place = NO_PLACE;
     (void)self;
     if (!channel || count < 2 || !wf_js_until(context, arguments[1], &until))
         return JS_EXCEPTION;
@@ -181,14 +188,14 @@ static JSValue js_channel_receive(JSContext *context, JSValueConst self, int cou
 
 /* channelClose(channel): whether it was open */
 static JSValue js_channel_close(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_channel *channel = channel_of(context, count, arguments);
+    struct channel *channel = channel_of(context, count, arguments);
     (void)self;
     return channel ? JS_NewBool(context, weft_chan_close(channel->chan) == 0) : JS_EXCEPTION;
 }
 
 /* channelInfo(channel) -> [length, capacity, is closed] */
 static JSValue js_channel_info(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_channel *channel = channel_of(context, count, arguments);
+    struct channel *channel = channel_of(context, count, arguments);
     (void)self;
     if (!channel)
         return JS_EXCEPTION;
@@ -198,6 +205,46 @@ static JSValue js_channel_info(JSContext *context, JSValueConst self, int count,
     JS_SetPropertyUint32(context, list, 2, JS_NewBool(context, weft_chan_is_closed(channel->chan)));
     return list;
 }
+
+/* ---- As cases of select ---- */
+
+static bool receive_begin(JSContext *context, struct wf_js_case *one, JSValueConst value, weft_case *out) {
+    struct channel *channel = JS_GetOpaque2(context, one->object, channel_class);
+    (void)value;
+    if (channel)
+        *out = weft_on_receive(channel->chan, &one->of.place);
+    return channel;
+}
+
+static JSValue receive_end(JSContext *context, struct wf_js_case *one, bool is_chosen, int status) {
+    struct channel *channel = JS_GetOpaque(one->object, channel_class);
+    return is_chosen ? received(context, channel, status, one->of.place) : JS_UNDEFINED;
+}
+
+static bool send_begin(JSContext *context, struct wf_js_case *one, JSValueConst value, weft_case *out) {
+    struct channel *channel = JS_GetOpaque2(context, one->object, channel_class);
+    if (!channel)
+        return false;
+    one->of.place = place_take(context, channel, value);
+    if (one->of.place == NO_PLACE) {
+        JS_ThrowOutOfMemory(context);
+        return false;
+    }
+    *out = weft_on_send(channel->chan, &one->of.place);
+    return true;
+}
+
+/* What was not sent is nobody's. */
+static JSValue send_end(JSContext *context, struct wf_js_case *one, bool is_chosen, int status) {
+    struct channel *channel = JS_GetOpaque(one->object, channel_class);
+    if (is_chosen)
+        return sent(context, channel, status, one->of.place);
+    JS_FreeValue(context, place_give(context, channel, one->of.place));
+    return JS_UNDEFINED;
+}
+
+const struct wf_js_case_kind wf_js_receive_case = {.begin = receive_begin, .finish = receive_end};
+const struct wf_js_case_kind wf_js_send_case = {.begin = send_begin, .finish = send_end};
 
 int wf_js_add_channels(JSContext *context, JSValueConst host) {
     static const JSClassDef definition = {

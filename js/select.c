@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * js/select.c - select for JavaScript: whichever of several channels and times comes first.
+ * js/select.c - select for JavaScript: whichever of several things comes first.
+ *
+ * What a thing is to select is told by its kind (js/select.h): how to make a case of weft's of it, and what comes of that. The
+ * numbers of kinds are the places in the table, and known to js/lib/go.js.
  */
+#include "select.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "channel.h"
+static bool time_begin(JSContext *context, struct wf_js_case *one, JSValueConst value, weft_case *out);
 
-enum kind { CASE_RECEIVE, CASE_SEND, CASE_TIME };
+static const struct wf_js_case_kind time_case = {.begin = time_begin};
+static const struct wf_js_case_kind *const kinds[] = {&wf_js_receive_case, &wf_js_send_case, &time_case};
 
-struct part {
-    enum kind kind;
-    int32_t place; /* of what is to be sent, or of what was received */
-    struct wf_js_channel *channel;
-    JSValue object; /* the channel's */
-};
+/* In the list that JavaScript gives: kind, thing, value. */
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds, STRIDE = 3 };
 
 struct selecting {
     struct wf_js_wait wait;
     weft_time until;
     int count;
     weft_case *cases;
-    struct part *parts;
+    struct wf_js_case *parts;
 };
 
 static int select_wait(struct wf_js_wait *wait) {
@@ -29,75 +31,78 @@ static int select_wait(struct wf_js_wait *wait) {
     return weft_select(selecting->cases, selecting->count, selecting->until);
 }
 
-/* What was not sent is nobody's. */
-static void clear(JSContext *context, struct selecting *selecting, int sent) {
+static bool time_begin(JSContext *context, struct wf_js_case *one, JSValueConst value, weft_case *out) {
+    weft_time moment;
+    (void)value;
+    if (!wf_js_until(context, one->object, &moment))
+        return false;
+    one->is_outside = true;
+    *out = weft_on_time(moment);
+    return true;
+}
+
+/* All cases end. The value is that of the chosen one. */
+static JSValue end_cases(JSContext *context, struct selecting *selecting, int chosen) {
+    JSValue value = JS_UNDEFINED;
     for (int i = 0; i < selecting->count; i++) {
-        struct part *part = &selecting->parts[i];
-        if (part->kind == CASE_SEND && i != sent)
-            JS_FreeValue(context, wf_js_place_give(context, part->channel, part->place));
+        struct wf_js_case *part = &selecting->parts[i];
+        JSValue one = part->kind->finish ? part->kind->finish(context, part, i == chosen, selecting->cases[i].status)
+                                         : JS_UNDEFINED;
+        if (i == chosen)
+            value = one;
+        else
+            JS_FreeValue(context, one);
         JS_FreeValue(context, part->object);
     }
     free(selecting->cases);
     free(selecting->parts);
+    return value;
 }
 
 /* -> [index, value, is closed]; index -1: nothing came in time */
 static JSValue select_finish(JSContext *context, struct wf_js_wait *wait) {
     struct selecting *selecting = (struct selecting *)wait;
     int chosen = wait->status;
-    int status = chosen < 0 ? chosen : selecting->cases[chosen].status;
-    bool is_sent = chosen >= 0 && status == 0 && selecting->parts[chosen].kind == CASE_SEND;
-    JSValue value = JS_UNDEFINED, error = JS_UNDEFINED;
-    if (chosen >= 0 && selecting->parts[chosen].kind == CASE_RECEIVE && status == 0)
-        value = wf_js_place_give(context, selecting->parts[chosen].channel, selecting->parts[chosen].place);
-    else if (chosen >= 0 && selecting->parts[chosen].kind == CASE_SEND && status == -EPIPE)
-        error = JS_ThrowTypeError(context, "send on a closed channel");
-    else if (chosen < 0 && chosen != -ETIMEDOUT)
-        error = wf_js_throw_errno(context, chosen, "select");
-    clear(context, selecting, is_sent ? chosen : -1);
-    if (JS_IsException(error))
-        return error;
+    bool is_closed = chosen >= 0 && selecting->cases[chosen].status == -EPIPE;
+    JSValue value = end_cases(context, selecting, chosen);
+    if (JS_IsException(value))
+        return value;
+    if (chosen < 0 && chosen != -ETIMEDOUT)
+        return wf_js_throw_errno(context, chosen, "select");
     JSValue list = JS_NewArray(context);
+    if (JS_IsException(list)) {
+        JS_FreeValue(context, value);
+        return list;
+    }
     JS_SetPropertyUint32(context, list, 0, JS_NewInt32(context, chosen < 0 ? -1 : chosen));
     JS_SetPropertyUint32(context, list, 1, value);
-    JS_SetPropertyUint32(context, list, 2, JS_NewBool(context, chosen >= 0 && status == -EPIPE));
+    JS_SetPropertyUint32(context, list, 2, JS_NewBool(context, is_closed));
     return list;
 }
 
-/* The case that begins at *at, which goes on to the next. */
-static bool add_case(JSContext *context, struct selecting *selecting, JSValueConst list, uint32_t *at) {
-    struct part *part = &selecting->parts[selecting->count];
-    weft_case *one = &selecting->cases[selecting->count];
-    JSValue kind = JS_GetPropertyUint32(context, list, (*at)++);
-    JSValue object = JS_GetPropertyUint32(context, list, (*at)++);
-    weft_time moment;
-    *part = (struct part){.kind = (enum kind)JS_VALUE_GET_INT(kind), .place = WF_JS_NO_PLACE, .object = object};
-    if (part->kind == CASE_TIME) {
-        if (!wf_js_until(context, object, &moment))
-            return false;
-        *one = weft_on_time(moment);
-        selecting->count++;
-        return true;
-    }
-    part->channel = wf_js_channel_of(context, object);
-    if (part->channel && part->kind == CASE_SEND) {
-        JSValue value = JS_GetPropertyUint32(context, list, (*at)++);
-        part->place = wf_js_place_take(context, part->channel, value);
-        JS_FreeValue(context, value);
-        if (part->place == WF_JS_NO_PLACE)
-            JS_ThrowOutOfMemory(context);
-    }
-    if (!part->channel || (part->kind == CASE_SEND && part->place == WF_JS_NO_PLACE)) {
-        JS_FreeValue(context, object);
+/* The case that the list has there. */
+static bool add_case(JSContext *context, struct selecting *selecting, JSValueConst list, uint32_t at) {
+    struct wf_js_case *part = &selecting->parts[selecting->count];
+    uint32_t kind;
+    JSValue number = JS_GetPropertyUint32(context, list, at);
+    if (JS_ToUint32(context, &kind, number))
+        return false;
+    if (kind >= KIND_COUNT) {
+        JS_ThrowTypeError(context, "no such kind of case");
         return false;
     }
-    *one = part->kind == CASE_SEND ? weft_on_send(part->channel->chan, &part->place)
-                                   : weft_on_receive(part->channel->chan, &part->place);
-    selecting->count++;
-    return true;
+    *part = (struct wf_js_case){.kind = kinds[kind], .object = JS_GetPropertyUint32(context, list, at + 1)};
+    JSValue value = JS_GetPropertyUint32(context, list, at + 2);
+    bool is_good = part->kind->begin(context, part, value, &selecting->cases[selecting->count]);
+    JS_FreeValue(context, value);
+    if (is_good)
+        selecting->count++;
+    else
+        JS_FreeValue(context, part->object);
+    return is_good;
 }
 
-/* select([kind, channel or milliseconds, value if it is to be sent, ...], milliseconds) */
+/* select([kind, thing, value, ...], milliseconds) */
 static JSValue js_select(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     int64_t length;
     weft_time until;
@@ -110,15 +115,15 @@ static JSValue js_select(JSContext *context, JSValueConst self, int count, JSVal
     if (!selecting)
         return JS_ThrowOutOfMemory(context);
     selecting->until = until;
-    selecting->cases = calloc((size_t)length / 2 + 1, sizeof *selecting->cases);
-    selecting->parts = calloc((size_t)length / 2 + 1, sizeof *selecting->parts);
+    selecting->cases = calloc((size_t)length / STRIDE + 1, sizeof *selecting->cases);
+    selecting->parts = calloc((size_t)length / STRIDE + 1, sizeof *selecting->parts);
     bool is_good = selecting->cases && selecting->parts;
     if (!is_good)
         JS_ThrowOutOfMemory(context);
-    for (uint32_t at = 0; is_good && at < (uint32_t)length;)
-        is_good = add_case(context, selecting, arguments[0], &at);
+    for (uint32_t at = 0; is_good && at < (uint32_t)length; at += STRIDE)
+        is_good = add_case(context, selecting, arguments[0], at);
     if (!is_good) {
-        clear(context, selecting, -1);
+        JS_FreeValue(context, end_cases(context, selecting, -1));
         free(selecting);
         return JS_EXCEPTION;
     }

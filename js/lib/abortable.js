@@ -38,5 +38,15 @@
         }
     }
 
-    return { abortable };
+    // Milliseconds out of { timeout }; -1: without a limit.
+    function timeLimit(options) {
+        const limit = options?.timeout;
+        if (limit === undefined)
+            return -1;
+        if (!(limit >= 0))
+            throw new RangeError('timeout must be a number of milliseconds');
+        return limit;
+    }
+
+    return { abortable, timeLimit };
 })
