@@ -102,6 +102,10 @@ class Server:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) * 1e6 / os.sysconf("SC_CLK_TCK")
 
+    def resident_mb(self):
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
 
 def cores():
     allowed = sorted(os.sched_getaffinity(0))
@@ -116,22 +120,23 @@ def run_client(command, seconds):
     return answer.stdout
 
 
-def hello(path, environment, seconds):
+def hello(path, name, environment, seconds):
     """Rows by their last word: (value, unit)."""
-    with Server(path, "hello", environment) as server:
+    with Server(path, name, environment) as server:
         ask = lambda s: run_client(["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{s}s", "--latency",  # noqa: E731
                                     f"http://127.0.0.1:{server.port}/"], s)
         ask(WARM_S)
         before = server.cpu_us()
         told = ask(seconds)
         cpu = server.cpu_us() - before
+        memory = server.resident_mb()
     requests = re.search(r"(\d+) requests in", told)
     latency = re.search(r"99%\s+([\d.]+)(us|ms|s)\b", told)
     if not requests or not latency or int(requests[1]) == 0 or "Non-2xx" in told or "Socket errors" in told:
         raise Failed("wrk says:\n" + told)
     unit_us = {"us": 1, "ms": 1e3, "s": 1e6}[latency[2]]
     return {"cpu": (cpu / int(requests[1]), "us"), "p99": (float(latency[1]) * unit_us, "us"),
-            "rps": (float(re.search(r"Requests/sec:\s+([\d.]+)", told)[1]), "1/s")}
+            "memory": (memory, "MB"), "rps": (float(re.search(r"Requests/sec:\s+([\d.]+)", told)[1]), "1/s")}
 
 
 def echo(path, ping, environment, size, seconds):

@@ -17,9 +17,10 @@
 #include "os/report.h"
 
 /* 192 KiB and not 256 for the usual class: page tables cost 4 KiB for each 2 MiB of address space that is touched, 385
- * bytes a stack here against 513, and with them a parked fiber stays under 4,600 bytes. */
-static const size_t class_slot[WF_STACK_CLASSES] = {64 << 10, 192 << 10, 512 << 10, 2 << 20, 8 << 20};
-static const uint32_t class_slab_slots[WF_STACK_CLASSES] = {256, 256, 64, 16, 4};
+ * bytes a stack here against 513, and with them a parked fiber stays under 4,600 bytes. 1,152 KiB is what a stack of 1 MiB
+ * needs with its guard: a common wish, for which 2 MiB would cost a whole page of page tables each. */
+static const size_t class_slot[WF_STACK_CLASSES] = {64 << 10, 192 << 10, 512 << 10, 1152 << 10, 2 << 20, 8 << 20};
+static const uint32_t class_slab_slots[WF_STACK_CLASSES] = {256, 256, 64, 32, 16, 4};
 
 /* STACK_BATCH: what moves at once between a processor and the shared lists. */
 enum { STACK_BATCH = 64, GUARD_BATCH = 64, COLOURS = 16, COLOUR_STEP = 64 };
@@ -240,10 +241,12 @@ static int add_slab(struct wf_stacks *stacks, size_t bytes, size_t slot_size, ch
     if (error)
         return error;
     wf_lock_take(&stacks->slabs_lock);
-    struct wf_stack_slab *slab = wf_load_relaxed(&stacks->slabs);
+    struct wf_stack_slab *slab = wf_load_relaxed(&stacks->empty_slabs) ? wf_load_relaxed(&stacks->slabs) : NULL;
     while (slab && wf_load_acquire(&slab->base)) /* pairs with the release of give_single */
         slab = slab->next;
     bool is_added = !slab;
+    if (slab)
+        wf_fetch_sub_relaxed(&stacks->empty_slabs, 1);
     if (is_added && (slab = wf_os_alloc(sizeof *slab)))
         slab->next = wf_load_relaxed(&stacks->slabs);
     if (slab) {
@@ -322,6 +325,7 @@ static void give_single(struct wf_stacks *stacks, struct wf_stack *stack) {
     if (stacks->guard == WF_GUARD_PROTECT && !stack->has_canary)
         wf_fetch_add_relaxed(&stacks->guard_budget, 1);
     wf_store_release(&slab->base, NULL); /* pairs with the next user of the entry */
+    wf_fetch_add_relaxed(&stacks->empty_slabs, 1);
     wf_fetch_sub_relaxed(&stacks->mapped, 1);
     wf_os_unmap(slot, bytes);
 }

@@ -56,7 +56,7 @@ enum {
 };
 
 /* WF_STACK_HOT_MAX: half a megabyte of memory that a processor keeps for itself. */
-enum { WF_NAME_SIZE = 32, WF_STACK_CLASSES = 5, WF_STACK_HOT_MAX = 128, WF_STACK_NO_CLASS = UINT8_MAX };
+enum { WF_NAME_SIZE = 32, WF_STACK_CLASSES = 6, WF_STACK_HOT_MAX = 128, WF_STACK_NO_CLASS = UINT8_MAX };
 
 /* Bytes that a fiber can count on unless it asks for another number. */
 #define WF_STACK_DEFAULT ((size_t)160 * 1024)
@@ -162,6 +162,7 @@ struct wf_stacks {
     struct wf_stack_class classes[WF_STACK_CLASSES];
     _Atomic(struct wf_stack_slab *) slabs; /* append only; read by the fault handler */
     struct wf_lock slabs_lock;
+    _Atomic uint32_t empty_slabs; /* entries that were given back; whoever sees too few only misses one */
     enum wf_guard guard;
     _Atomic int64_t guard_budget; /* protection guards that may still be set */
     size_t page;
