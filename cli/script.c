@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "file.h"
 #include "say.h"
@@ -26,8 +27,9 @@ bool cli_is_script(const char *file) {
 #if defined(WF_JS) && WF_JS
 #include "weft/js.h"
 
-/* STACK: as a main thread has. STACK_BELOW: what C needs of it. */
-enum { STACK = 8 << 20, STACK_BELOW = 128 << 10 };
+/* STACK: as a main thread has. STACK_BELOW: what C needs of it. DESCRIPTORS_MOST: some programs that scripts start close all that
+ * there could be, one by one. */
+enum { STACK = 8 << 20, STACK_BELOW = 128 << 10, DESCRIPTORS_MOST = 1 << 20 };
 
 struct script {
     const char *file;
@@ -67,8 +69,18 @@ static int runtime_main(void *opaque) {
     return ((struct script *)opaque)->status;
 }
 
+/* As many descriptors as the system allows, within reason: what is set at first is for programs that use select(). */
+static void raise_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_MOST)
+        return;
+    limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MOST ? limit.rlim_max : DESCRIPTORS_MOST;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int cli_script_run(const char *file, const char *text, char **arguments) {
     struct script script = {.file = file, .text = text, .arguments = arguments};
+    raise_descriptors();
     return weft_run(NULL, runtime_main, &script);
 }
 

@@ -10,7 +10,8 @@
 
 #include "host.h"
 
-enum kind { TIMEOUT, INTERVAL, IMMEDIATE, TICK };
+/* TICK and CLOSING have no handle, and call what they own. */
+enum kind { TIMEOUT, INTERVAL, IMMEDIATE, TICK, CLOSING };
 
 struct wf_js_callback {
     weft_js *js;
@@ -24,6 +25,10 @@ struct wf_js_callback {
 };
 
 static JSClassID handle_class;
+
+static bool is_plain(enum kind kind) {
+    return kind == TICK || kind == CLOSING;
+}
 
 static void callback_arm(struct wf_js_callback *callback, JSValueConst owner) {
     weft_js *js = callback->js;
@@ -53,7 +58,7 @@ void wf_js_drop_callbacks(weft_js *js) {
         next = callback->next;
         if (callback->kind == IMMEDIATE)
             (void)weft_clear_immediate(js->loop, callback->immediate);
-        else if (callback->kind != TICK)
+        else if (!is_plain(callback->kind))
             (void)weft_clear_timer(js->loop, callback->timer);
         callback_disarm(callback);
     }
@@ -74,19 +79,18 @@ static void handle_finalize(JSRuntime *runtime, JSValueConst value) {
 static void fire(void *opaque) {
     struct wf_js_callback *callback = opaque;
     weft_js *js = callback->js;
-    if (callback->kind == TICK)
-        js->queued--;
+    bool calls_owner = is_plain(callback->kind);
+    js->queued -= calls_owner;
     if (!wf_js_enter(js)) {
-        if (callback->kind == TICK)
+        if (calls_owner)
             callback_disarm(callback);
         return;
     }
     JSValue arguments[] = {JS_DupValue(js->context, callback->owner)};
-    bool is_tick = callback->kind == TICK;
     if (callback->kind != INTERVAL)
         callback_disarm(callback);
     bool is_good =
-        is_tick ? wf_js_call(js, arguments[0], 0, NULL) : wf_js_call(js, js->hooks[WF_JS_ON_TIMER], 1, arguments);
+        calls_owner ? wf_js_call(js, arguments[0], 0, NULL) : wf_js_call(js, js->hooks[WF_JS_ON_TIMER], 1, arguments);
     if (!is_good && !js->has_ended)
         (void)weft_loop_yield_checkpoint(js->loop); /* as in Node: what it has put off comes at the next boundary */
     JS_FreeValue(js->context, arguments[0]);
@@ -103,6 +107,8 @@ static int start(struct wf_js_callback *callback, double milliseconds) {
         return weft_set_interval(loop, &callback->timer, delay, fire, callback);
     case IMMEDIATE:
         return weft_set_immediate(loop, &callback->immediate, fire, callback);
+    case CLOSING:
+        return weft_loop_close_callback(loop, fire, callback);
     default:
         return weft_loop_next_tick(loop, fire, callback);
     }
@@ -114,12 +120,12 @@ static JSValue begin(JSContext *context, enum kind kind, JSValueConst owner, dou
         return JS_ThrowOutOfMemory(context);
     callback->js = wf_js_of(context);
     callback->kind = kind;
-    JSValue handle = kind == TICK ? JS_UNDEFINED : JS_NewObjectClass(context, (int)handle_class);
+    JSValue handle = is_plain(kind) ? JS_UNDEFINED : JS_NewObjectClass(context, (int)handle_class);
     if (JS_IsException(handle)) {
         free(callback);
         return handle;
     }
-    if (kind != TICK) {
+    if (!is_plain(kind)) {
         JS_SetOpaque(handle, callback);
         callback->has_handle = true;
     }
@@ -130,7 +136,7 @@ static JSValue begin(JSContext *context, enum kind kind, JSValueConst owner, dou
         JS_FreeValue(context, handle);
         return wf_js_throw_errno(context, error, "timer");
     }
-    callback->js->queued += kind == TICK;
+    callback->js->queued += is_plain(kind);
     return handle;
 }
 
@@ -153,6 +159,12 @@ static JSValue js_start_immediate(JSContext *context, JSValueConst self, int cou
 static JSValue js_next_tick(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self, (void)count;
     return begin(context, TICK, arguments[0], 0);
+}
+
+/* whenClosing(fn): in the phase of the loop for things that are closed */
+static JSValue js_when_closing(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self, (void)count;
+    return begin(context, CLOSING, arguments[0], 0);
 }
 
 /* stopTimer(handle): whether it was armed */
@@ -192,9 +204,10 @@ static JSValue js_refresh_timer(JSContext *context, JSValueConst self, int count
 int wf_js_add_callbacks(JSContext *context, JSValueConst host) {
     static const JSClassDef definition = {.class_name = "TimerHandle", .finalizer = handle_finalize};
     static const JSCFunctionListEntry functions[] = {
-        JS_CFUNC_DEF("startTimer", 3, js_start_timer), JS_CFUNC_DEF("startImmediate", 1, js_start_immediate),
-        JS_CFUNC_DEF("nextTick", 1, js_next_tick),     JS_CFUNC_DEF("stopTimer", 1, js_stop_timer),
-        JS_CFUNC_DEF("keepTimer", 2, js_keep_timer),   JS_CFUNC_DEF("refreshTimer", 1, js_refresh_timer),
+        JS_CFUNC_DEF("startTimer", 3, js_start_timer),   JS_CFUNC_DEF("startImmediate", 1, js_start_immediate),
+        JS_CFUNC_DEF("nextTick", 1, js_next_tick),       JS_CFUNC_DEF("stopTimer", 1, js_stop_timer),
+        JS_CFUNC_DEF("keepTimer", 2, js_keep_timer),     JS_CFUNC_DEF("refreshTimer", 1, js_refresh_timer),
+        JS_CFUNC_DEF("whenClosing", 1, js_when_closing),
     };
     wf_js_new_class(JS_GetRuntime(context), &handle_class, &definition);
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);

@@ -71,6 +71,8 @@ struct weft_js {
     weft_http_client *client;         /* fetch's; made with the first one */
     struct wf_js_server *servers;
     struct wf_js_exchange *exchanges; /* requests that JavaScript has */
+    char *piece; /* room for one read that does not wait; made with the first one, for who has the turn */
+    int hurried; /* results at once since the loop's last callback */
     weft_semaphore back;
     atomic_bool is_inside; /* somebody is in the engine: never two */
     int queued;            /* ticks and the like that the loop has of it, and will call */
@@ -130,6 +132,8 @@ bool wf_js_is_frame_safe(void);
 void wf_js_cancel_all(weft_js *js);
 /* What must not get lost: waits for memory. -EPIPE: the loop has ended. */
 int wf_js_submit(weft_loop *loop, weft_loop_fn fn, void *arg);
+/* Whether the next wait is to call back, by its handle. */
+bool wf_js_is_called(weft_js *js);
 /* After the end: what gets out of all JavaScript there is on a stack. */
 JSValue wf_js_throw_end(JSContext *context);
 
@@ -148,6 +152,11 @@ void wf_js_drop_callbacks(weft_js *js);
 char *wf_js_copy_text(JSContext *context, JSValueConst value);
 bool wf_js_until(JSContext *context, JSValueConst milliseconds, weft_time *until);
 JSValue wf_js_at_once(JSContext *context, JSValue value);
+/* Whether a call that need not wait may answer at once. Not when it is to be called back, nor too often without a look at the
+ * loop: who has always something to read would keep everybody else from their turn. */
+bool wf_js_may_hurry(JSContext *context);
+/* An error with a code that is none of the system's. */
+JSValue wf_js_throw_coded(JSContext *context, const char *code, const char *message);
 /* The bytes of a Uint8Array, copied by malloc. False: an exception. */
 bool wf_js_copy_bytes(JSContext *context, JSValueConst value, char **bytes, size_t *size);
 /* What malloc has made becomes a Uint8Array's; it is freed if there is none, too. */
@@ -165,6 +174,11 @@ int wf_js_add_select(JSContext *context, JSValueConst host);
 int wf_js_add_http(JSContext *context, JSValueConst host);
 int wf_js_add_servers(JSContext *context, JSValueConst host);
 int wf_js_add_fetch(JSContext *context, JSValueConst host);
+int wf_js_add_streams(JSContext *context, JSValueConst host);
+int wf_js_add_writing(JSContext *context, JSValueConst host);
+int wf_js_add_sockets(JSContext *context, JSValueConst host);
+int wf_js_add_datagrams(JSContext *context, JSValueConst host);
+int wf_js_add_names(JSContext *context, JSValueConst host);
 void wf_js_add_modules(weft_js *js);
 
 /* The files of js/lib, compiled when the library was built: see cmake/javascript.cmake. */

@@ -28,8 +28,9 @@ static JSValue is_loaded(JSContext *context, JSValueConst self, int count, JSVal
 
 /* What the host object is made of. */
 static int (*const parts[])(JSContext *context, JSValueConst host) = {
-    wf_js_add_turn,   wf_js_add_callbacks, wf_js_add_system,  wf_js_add_text,  wf_js_add_channels,
-    wf_js_add_select, wf_js_add_http,      wf_js_add_servers, wf_js_add_fetch,
+    wf_js_add_turn,    wf_js_add_callbacks, wf_js_add_system,    wf_js_add_text,  wf_js_add_channels,
+    wf_js_add_select,  wf_js_add_http,      wf_js_add_servers,   wf_js_add_fetch, wf_js_add_streams,
+    wf_js_add_writing, wf_js_add_sockets,   wf_js_add_datagrams, wf_js_add_names,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -137,6 +138,7 @@ void weft_js_free(weft_js *js) {
     weft_http_client_free(js->client);
     weft_loop_unref(js->loop);
     free(js->rejections);
+    free(js->piece);
     free(js);
 }
 
@@ -164,6 +166,7 @@ void wf_js_enter_any(weft_js *js) {
         js->stack_end = js->options.max_stack ? here - js->options.max_stack : find_stack_end();
     }
     wf_js_set_stack(js, js->stack_end);
+    js->hurried = 0;
     js->begun = js->options.max_run ? weft_now() : 0;
 }
 

@@ -388,14 +388,18 @@ static void tell(struct wf_js_wait *wait, bool has_failed, JSValueConst result) 
         (void)weft_loop_yield_checkpoint(js->loop); /* as timers: what it has put off comes at the next boundary */
 }
 
+/* Idle waits keep the loop from now on, too: who frees the instance sleeps in it until they are gone. */
 void wf_js_cancel_all(weft_js *js) {
     for (struct wf_js_fiber *fiber = js->fibers; fiber; fiber = fiber->next)
         if (fiber->scope)
             weft_scope_cancel(fiber->scope, -ECANCELED, NULL);
     lock_waits(js);
-    for (struct wf_js_wait *wait = js->waits; wait; wait = wait->next)
+    for (struct wf_js_wait *wait = js->waits; wait; wait = wait->next) {
+        if (wait->is_idle)
+            wait->is_idle = weft_loop_keep(js->loop) != 0;
         if (wait->scope)
             weft_scope_cancel(wait->scope, -ECANCELED, NULL);
+    }
     unlock_waits(js);
 }
 
@@ -405,8 +409,22 @@ void wf_js_cancel_all(weft_js *js) {
 static void take_handle(struct wf_js_wait *wait) {
     wait->handle = wait->js->next_handle;
     wait->js->next_handle = JS_UNDEFINED;
-    if (!JS_IsUndefined(wait->handle))
-        JS_SetOpaque(wait->handle, wait);
+    if (JS_IsUndefined(wait->handle))
+        return;
+    JS_SetOpaque(wait->handle, wait);
+    JSValue done = JS_GetPropertyStr(wait->js->context, wait->handle, "done");
+    if (JS_IsUndefined(done) || wait->has_callback)
+        return;
+    wait->has_callback = true;
+    wait->callback = done;
+}
+
+bool wf_js_is_called(weft_js *js) {
+    if (JS_IsUndefined(js->next_handle))
+        return false;
+    JSValue done = JS_GetPropertyStr(js->context, js->next_handle, "done");
+    JS_FreeValue(js->context, done);
+    return !JS_IsUndefined(done);
 }
 
 static void drop_handle(struct wf_js_wait *wait) {
@@ -415,7 +433,7 @@ static void drop_handle(struct wf_js_wait *wait) {
     JS_FreeValue(wait->js->context, wait->handle);
 }
 
-/* waitHandle() */
+/* waitHandle(). With a function as its property "done" the wait calls back, also on a fiber. */
 static JSValue js_wait_handle(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self, (void)count, (void)arguments;
     return JS_NewObjectClass(context, (int)wait_class);

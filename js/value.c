@@ -7,6 +7,9 @@
 
 #include "host.h"
 
+/* A call that answers at once takes about a microsecond: a timer is late by less than a tenth of a millisecond. */
+enum { HURRY_MOST = 64 };
+
 char *wf_js_copy_text(JSContext *context, JSValueConst value) {
     const char *text = JS_ToCString(context, value);
     char *copy = text ? strdup(text) : NULL;
@@ -57,8 +60,23 @@ bool wf_js_until(JSContext *context, JSValueConst value, weft_time *until) {
     return true;
 }
 
+bool wf_js_may_hurry(JSContext *context) {
+    weft_js *js = wf_js_of(context);
+    return !wf_js_is_called(js) && js->hurried++ < HURRY_MOST;
+}
+
+JSValue wf_js_throw_coded(JSContext *context, const char *code, const char *message) {
+    JSValue error = JS_NewError(context);
+    if (JS_IsException(error))
+        return error;
+    JS_DefinePropertyValueStr(context, error, "message", JS_NewString(context, message),
+                              JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
+    JS_SetPropertyStr(context, error, "code", JS_NewString(context, code));
+    return JS_Throw(context, error);
+}
+
 JSValue wf_js_at_once(JSContext *context, JSValue value) {
-    if (wf_js_of(context)->holder)
+    if (wf_js_of(context)->holder || wf_js_is_called(wf_js_of(context)))
         return value;
     JSValue settle[2];
     bool has_failed = JS_IsException(value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// js/lib/abortable.js - waits of the host that end when a signal aborts.
-// host: waitHandle(), nextWait(handle), waitCancel(handle), isFiber()
+// js/lib/abortable.js - waits of the host that end when a signal aborts, and those that call a function when they have ended.
+// host: waitHandle(), nextWait(handle), waitCancel(handle), waitKeep(handle, keeps), isFiber()
 (function (host, need) {
     'use strict';
 
@@ -38,6 +38,32 @@
         }
     }
 
+    // Begins a wait by operation(); done(error, value) is called when it has ended, as a callback of the loop and not as a job, as
+    // Node's callbacks of I/O are. A quiet one does not keep the program running. The result is for waitCancel and waitKeep.
+    function whenDone(operation, done, isQuiet = false) {
+        const handle = host.waitHandle();
+        handle.done = done;
+        host.nextWait(handle);
+        try {
+            operation();
+        } finally {
+            host.nextWait();
+        }
+        if (isQuiet)
+            host.waitKeep(handle, false);
+        return handle;
+    }
+
+    // A promise of what operation() waits for, also on a fiber.
+    function later(operation) {
+        return new Promise((resolve, reject) => {
+            let value;
+            whenDone(() => { value = operation(); }, (error, result) => (error ? reject(error) : resolve(result)));
+            if (value !== undefined) // it was there at once
+                resolve(value);
+        });
+    }
+
     // Milliseconds out of { timeout }; -1: without a limit.
     function timeLimit(options) {
         const limit = options?.timeout;
@@ -48,5 +74,49 @@
         return limit;
     }
 
-    return { abortable, timeLimit };
+    // A wait with the signal and the timeout of a call's options.
+    function within(options, operation) {
+        const limit = timeLimit(options);
+        return abortable(options?.signal, () => operation(limit));
+    }
+
+    // What a wait becomes: good(value), or instead of its error what bad(error) returns is thrown.
+    function mapped(operation, good, bad) {
+        const fail = (error) => { throw bad ? bad(error) : error; };
+        let result;
+        try {
+            result = operation();
+        } catch (error) {
+            fail(error);
+        }
+        return result instanceof Promise ? result.then(good, fail) : good(result);
+    }
+
+    // Several waits after one another, for fibers and for others: a generator that yields what each call has returned, and goes
+    // on with its result. The result of the whole, or elsewhere than on a fiber a promise of it.
+    function drive(steps) {
+        if (!host.isFiber())
+            return driveLater(steps);
+        let step = steps.next();
+        while (!step.done)
+            step = steps.next(step.value);
+        return step.value;
+    }
+
+    async function driveLater(steps) {
+        let step = steps.next();
+        while (!step.done) {
+            let value;
+            try {
+                value = await step.value;
+            } catch (error) {
+                step = steps.throw(error);
+                continue;
+            }
+            step = steps.next(value);
+        }
+        return step.value;
+    }
+
+    return { abortable, whenDone, later, timeLimit, within, mapped, drive };
 })

@@ -4,7 +4,7 @@
 //       channelInfo(channel) -> [length, capacity, is closed]
 (function (host, need) {
     'use strict';
-    const { abortable, timeLimit } = need('abortable');
+    const { within } = need('abortable');
     const { asCase, kinds } = need('select_case');
 
     class Channel {
@@ -18,14 +18,12 @@
 
         // Waits until somebody takes it, or there is room.
         send(value, options) {
-            const limit = timeLimit(options);
-            return abortable(options?.signal, () => host.channelSend(this.#channel, value, limit));
+            return within(options, (limit) => host.channelSend(this.#channel, value, limit));
         }
 
         // The next value; undefined once it is closed and empty.
         recv(options) {
-            const limit = timeLimit(options);
-            return abortable(options?.signal, () => host.channelReceive(this.#channel, limit));
+            return within(options, (limit) => host.channelReceive(this.#channel, limit));
         }
 
         [asCase](key) {

@@ -14,7 +14,7 @@
     // ---- What comes with weft ----
 
     const builtins = {
-        'weft:go': 'go', 'weft:trace': 'trace', 'weft:http': 'http', 'node:http': 'node_http',
+        'weft:go': 'go', 'weft:net': 'net', 'weft:trace': 'trace', 'weft:http': 'http', 'node:http': 'node_http',
         'node:events': 'events', 'node:path': 'path', 'node:util': 'util', 'node:assert': 'assert',
         'node:assert/strict': 'assert', 'node:timers': 'timers', 'node:timers/promises': 'timers',
         'node:process': 'process', 'node:module': 'module', 'node:url': 'url', 'node:console': 'console',
@@ -285,7 +285,7 @@
     function loadImport(name, attributes) {
         if (Object.hasOwn(builtins, name)) {
             const value = builtin(name);
-            return ['object', exportsOf(value, builtins[name] === 'go' ? value.default : value)];
+            return ['object', exportsOf(value, name.startsWith('weft:') ? value.default ?? value : value)];
         }
         const type = attributes?.type;
         if (name.startsWith('data:'))
