@@ -31,7 +31,7 @@ endif()
 set(WEFT_HAS_JS TRUE)
 string(REGEX MATCH "[^\n]*$" origin "${said}")
 
-# The engine, once for the library and once for the tool that compiles js/lib.
+# The engine, mended where it is source, once for the library and once for the tool that compiles js/lib.
 if(EXISTS ${engine}/lib/quickjs.a)
     set(is_older 1)
     set(engine_library ${engine}/lib/quickjs.a)
@@ -40,10 +40,16 @@ if(EXISTS ${engine}/lib/quickjs.a)
 else()
     set(is_older 0)
     set(engine_library "")
+    set(mended ${PROJECT_BINARY_DIR}/js/engine)
+    file(MAKE_DIRECTORY ${mended})
+    add_custom_command(OUTPUT ${mended}/quickjs.c
+        COMMAND ${PROJECT_SOURCE_DIR}/js/tool/mend ${engine}/src/quickjs.c ${mended}/quickjs.c
+        DEPENDS ${PROJECT_SOURCE_DIR}/js/tool/mend ${engine}/src/quickjs.c COMMENT "Mending the engine")
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/js/engine.c PROPERTIES OBJECT_DEPENDS ${mended}/quickjs.c)
     add_library(weft_js_engine OBJECT ${PROJECT_SOURCE_DIR}/js/engine.c ${engine}/src/libregexp.c ${engine}/src/libunicode.c
         ${engine}/src/dtoa.c)
     target_compile_options(weft_js_engine PRIVATE -w -funsigned-char -fno-sanitize=undefined)
-    target_include_directories(weft_js_engine PRIVATE ${engine}/src)
+    target_include_directories(weft_js_engine PRIVATE ${mended} ${engine}/src)
     target_compile_definitions(weft_js_engine PRIVATE QUICKJS_NG_BUILD=1)
 endif()
 target_include_directories(weft_js_engine PRIVATE ${PROJECT_SOURCE_DIR}/js)

@@ -3,7 +3,8 @@
  * js/engine.c - the engine itself, and the few things of its inside that we have to reach.
  *
  * QuickJS is compiled here, as part of this file, so that its innermost frame can be put away when a fiber leaves the engine in
- * the middle of a call, and put back when it returns. The self-test in js/turn.c watches over it.
+ * the middle of a call, and put back when it returns. The self-test in js/turn.c watches over it. What is compiled is a copy
+ * that js/tool/mend has made.
  */
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"
@@ -11,13 +12,45 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wvla"
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#include "quickjs.h"
+
+/* What the mended source calls. */
+static JSValue engine_stack(JSContext *context, JSValueConst error, JSValue *frames);
+static void engine_define_stack(JSContext *context, JSValueConst error, JSValue frames);
+static void engine_forget_place(JSContext *context);
+static void engine_lend_memory(JSRuntime *runtime);
+static void engine_take_memory(JSRuntime *runtime);
+static JSValue engine_spare_error(JSContext *context);
+
 #include "quickjs.c"
 
 #include "engine.h"
 
+/* Enough for an error with its stack. */
+enum { MEMORY_LENT = 64 * 1024 };
+
 int wf_engine_complete(JSContext *context) {
-    (void)context;
+    JSValue *spare = js_malloc(context, sizeof *spare);
+    if (!spare)
+        return -1;
+    JS_ThrowInternalError(context, "out of memory");
+    *spare = JS_GetException(context);
+    context->rt->libc_opaque = spare; /* nobody else's: the engine's own library is not compiled */
     return 0;
+}
+
+void wf_engine_release(JSContext *context) {
+    JSValue *spare = context->rt->libc_opaque;
+    context->rt->libc_opaque = NULL;
+    if (!spare)
+        return;
+    JS_FreeValue(context, *spare);
+    js_free(context, spare);
+}
+
+JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line) {
+    JSEvalOptions options = {JS_EVAL_OPTIONS_VERSION, JS_EVAL_TYPE_GLOBAL, name, line};
+    return JS_EvalThis2(context, context->global_obj, text, size, &options);
 }
 
 void *wf_engine_frame(JSRuntime *runtime) {
@@ -79,4 +112,105 @@ JSValue wf_engine_preview(JSContext *context, JSValueConst value) {
     JS_SetPropertyUint32(context, result, 0, list);
     JS_SetPropertyUint32(context, result, 1, JS_NewBool(context, has_pairs));
     return result;
+}
+
+/* ---- Errors ---- */
+
+/* Name and message; with its code, if the error is one of those that Node shows so: see js/lib/inspect_error.js. */
+static JSValue engine_head(JSContext *context, JSValueConst error) {
+    JSValue symbol = JS_NewSymbol(context, "weft.nodeError", true);
+    JSAtom atom = JS_ValueToAtom(context, symbol);
+    JSValue mark = JS_GetProperty(context, error, atom);
+    JSValue head = JS_IsException(mark) ? JS_EXCEPTION : js_error_toString(context, error, 0, NULL);
+    if (!JS_IsException(head) && JS_ToBool(context, mark)) {
+        JSValue name = JS_ToStringFree(context, JS_GetPropertyStr(context, error, "name"));
+        JSValue code = JS_ToStringFree(context, JS_GetPropertyStr(context, error, "code"));
+        JSValue message = JS_ToStringFree(context, JS_GetPropertyStr(context, error, "message"));
+        JS_FreeValue(context, head);
+        head = JS_ConcatString(context, JS_ConcatString3(context, "", name, " ["),
+                               JS_ConcatString(context, JS_ConcatString3(context, "", code, "]: "), message));
+    }
+    JS_FreeValue(context, mark);
+    JS_FreeAtom(context, atom);
+    JS_FreeValue(context, symbol);
+    return head;
+}
+
+/* Frames begin with a newline, until somebody has looked: then with the head. */
+static JSValue engine_stack(JSContext *context, JSValueConst error, JSValue *frames) {
+    if (!JS_IsString(*frames))
+        return JS_DupValue(context, *frames);
+    const char *text = JS_ToCString(context, *frames);
+    if (!text)
+        return JS_EXCEPTION;
+    bool is_bare = *text == '\n' || !*text;
+    JS_FreeCString(context, text);
+    if (!is_bare)
+        return JS_DupValue(context, *frames);
+    JSValue head = engine_head(context, error);
+    if (JS_IsException(head)) {
+        JS_FreeValue(context, JS_GetException(context));
+        head = JS_NewString(context, "<error>");
+    }
+    JSValue whole = JS_ConcatString(context, head, JS_DupValue(context, *frames));
+    if (JS_IsException(whole))
+        return whole;
+    JSValue before = *frames;
+    *frames = JS_DupValue(context, whole);
+    JS_FreeValue(context, before);
+    return whole;
+}
+
+static JSValue engine_get_stack(JSContext *context, JSValueConst self, int count, JSValueConst *arguments, int magic,
+                                JSValue *data) {
+    return engine_stack(context, self, data);
+}
+
+static JSValue engine_set_stack(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    int done = JS_DefinePropertyValue(context, self, JS_ATOM_stack, JS_DupValue(context, arguments[0]),
+                                      JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
+    return done < 0 ? JS_EXCEPTION : JS_UNDEFINED;
+}
+
+/* Error.captureStackTrace: an error has a place for it, other objects get a property that shows it. */
+static void engine_define_stack(JSContext *context, JSValueConst value, JSValue frames) {
+    JSObject *object = JS_VALUE_GET_OBJ(value);
+    if (!JS_IsString(frames)) {
+        JS_DefinePropertyValue(context, value, JS_ATOM_stack, frames, JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
+    } else if (object->class_id == JS_CLASS_ERROR && !find_own_property1(object, JS_ATOM_stack)) {
+        JS_FreeValue(context, object->u.object_data);
+        object->u.object_data = frames;
+    } else {
+        JSValue get = JS_NewCFunctionData(context, engine_get_stack, 0, 0, 1, &frames);
+        JSValue set = JS_NewCFunction(context, engine_set_stack, "stack", 1);
+        JS_FreeValue(context, frames);
+        JS_DefinePropertyGetSet(context, value, JS_ATOM_stack, get, set, JS_PROP_CONFIGURABLE);
+    }
+}
+
+static void engine_forget_place(JSContext *context) {
+    JS_FreeValue(context, context->error_back_trace);
+    context->error_back_trace = JS_UNDEFINED;
+}
+
+JSValue wf_engine_place(JSContext *context) {
+    JSValue place = context->error_back_trace;
+    context->error_back_trace = JS_UNDEFINED;
+    return place;
+}
+
+/* Beyond the limit, if there is one. */
+static void engine_lend_memory(JSRuntime *runtime) {
+    if (runtime->malloc_state.malloc_limit)
+        runtime->malloc_state.malloc_limit += MEMORY_LENT;
+}
+
+static void engine_take_memory(JSRuntime *runtime) {
+    if (runtime->malloc_state.malloc_limit)
+        runtime->malloc_state.malloc_limit -= MEMORY_LENT;
+}
+
+static JSValue engine_spare_error(JSContext *context) {
+    JSValue *spare = context->rt->libc_opaque;
+    return spare ? JS_DupValue(context, *spare) : JS_NULL;
 }

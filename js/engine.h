@@ -18,8 +18,9 @@
 #define JS_BOOL bool
 #endif
 
-/* Adds what a context of this engine lacks. 0, or -1 with an exception. */
+/* Adds what a context of this engine lacks; 0, or -1 with an exception. Before the context is freed it is to be released. */
 int wf_engine_complete(JSContext *context);
+void wf_engine_release(JSContext *context);
 
 /* The innermost frame of JavaScript: where it stands now, and whose it is. */
 void *wf_engine_frame(JSRuntime *runtime);
@@ -33,5 +34,10 @@ JSValue wf_engine_preview(JSContext *context, JSValueConst value);
 JSValue wf_engine_class_name(JSContext *context, JSClassID id);
 /* Throws what no JavaScript can catch; the error is taken over. */
 JSValue wf_engine_throw_end(JSContext *context, JSValue error);
+
+/* Where the last value that is no error was thrown: frames, as in a stack; undefined when nobody knows. It is forgotten. */
+JSValue wf_engine_place(JSContext *context);
+/* A text in the global scope, whose first line has that number, and what it is. */
+JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line);
 
 #endif

@@ -165,6 +165,29 @@ int wf_engine_complete(JSContext *context) {
     return status < 0 ? -1 : 0;
 }
 
+void wf_engine_release(JSContext *context) {
+    (void)context;
+}
+
+JSValue wf_engine_place(JSContext *context) {
+    (void)context;
+    return JS_UNDEFINED;
+}
+
+/* It counts from 1: lines before that one are made part of it. */
+JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line) {
+    char *copy = js_malloc(context, size + 1);
+    if (!copy)
+        return JS_EXCEPTION;
+    memcpy(copy, text, size);
+    copy[size] = 0;
+    for (char *at = copy; line < 1 && (at = strchr(at, '\n')) != NULL; line++)
+        *at = ' ';
+    JSValue result = JS_Eval(context, copy, size, name, JS_EVAL_TYPE_GLOBAL);
+    js_free(context, copy);
+    return result;
+}
+
 int JS_GetLength(JSContext *context, JSValueConst object, int64_t *length) {
     JSValue value = JS_GetPropertyStr(context, object, "length");
     int error = JS_IsException(value) ? -1 : JS_ToInt64(context, length, value);

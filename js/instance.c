@@ -130,6 +130,7 @@ void weft_js_free(weft_js *js) {
         JS_FreeValue(js->context, js->host);
         JS_FreeValue(js->context, js->next_handle);
         JS_FreeValue(js->context, js->main);
+        wf_engine_release(js->context);
         empty_global(js->context);
         JS_FreeContext(js->context);
     }
@@ -228,12 +229,10 @@ bool wf_js_call(weft_js *js, JSValueConst fn, int count, JSValueConst *arguments
 /* ---- What nobody has caught ---- */
 
 static void print_error(JSContext *context, JSValueConst error) {
-    const char *text = JS_ToCString(context, error);
     JSValue stack = JS_IsObject(error) ? JS_GetPropertyStr(context, error, "stack") : JS_UNDEFINED;
-    const char *frames = JS_IsString(stack) ? JS_ToCString(context, stack) : NULL;
-    fprintf(stderr, "%s\n%s", text ? text : "an error that cannot be shown", frames ? frames : "");
+    const char *text = JS_ToCString(context, JS_IsString(stack) ? stack : error);
+    fprintf(stderr, "%s\n", text ? text : "an error that cannot be shown");
     JS_FreeCString(context, text);
-    JS_FreeCString(context, frames);
     JS_FreeValue(context, stack);
 }
 

@@ -273,13 +273,15 @@ static JSValue js_type_tag(JSContext *context, JSValueConst self, int count, JSV
     return id == JS_INVALID_CLASS_ID ? JS_UNDEFINED : wf_engine_class_name(context, id);
 }
 
-/* compile(text, name): a text in the engine's global scope, and what it is */
+/* compile(text, name, line): a text in the engine's global scope, whose first line has that number, and what it is */
 static JSValue js_compile(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     size_t size;
-    (void)self, (void)count;
-    const char *text = JS_ToCStringLen(context, &size, arguments[0]);
+    int32_t line = 1;
+    (void)self;
+    const char *text = count > 1 ? JS_ToCStringLen(context, &size, arguments[0]) : NULL;
     const char *name = text ? JS_ToCString(context, arguments[1]) : NULL;
-    JSValue result = name ? JS_Eval(context, text, size, name, JS_EVAL_TYPE_GLOBAL) : JS_EXCEPTION;
+    bool is_good = name && (count < 3 || !JS_ToInt32(context, &line, arguments[2]));
+    JSValue result = is_good ? wf_engine_eval(context, text, size, name, line) : JS_EXCEPTION;
     JS_FreeCString(context, text);
     JS_FreeCString(context, name);
     return result;

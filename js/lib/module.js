@@ -8,6 +8,7 @@
     const cache = Object.create(null); // of CommonJS, by file
     const packages = new Map(); // folder -> package.json or null
     const conditions = { import: ['import', 'node', 'module-sync', 'default'], require: ['require', 'node', 'default'] };
+    const WRAPPED_LINE = -1;
     let imports = null; // the import map
     let knowsCallSites = false;
 
@@ -326,9 +327,10 @@
 
     // ---- CommonJS ----
 
+    // Two lines before the text, which so begins in line 1.
     function wrapped(text, isCheck = false) {
         const body = text.startsWith('#!') ? `//${text}` : text;
-        return `${isCheck ? 'void ' : ''}(function (exports, require, module, __filename, __dirname) {${body}\n})`;
+        return `${isCheck ? 'void ' : ''}(\nfunction (exports, require, module, __filename, __dirname) {\n${body}\n})`;
     }
 
     // Where packages for somebody in this folder may be.
@@ -398,7 +400,7 @@
             knowsCallSites = true;
             need('call_site').complete();
         }
-        const fn = host.compile(wrapped(host.readText(file)), file);
+        const fn = host.compile(wrapped(host.readText(file)), file, WRAPPED_LINE);
         fn.call(module.exports, module.exports, requireOf(module.path, module), module, file, module.path);
     }
 
