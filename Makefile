@@ -12,7 +12,10 @@ all: ## build the library, the command, tests and examples
 	@cmake --preset release
 	@cmake --build --preset release
 
-demo: all ## build, then show a million fibers and a server at work
+demo: ## build what it takes, then show a million fibers and a server at work
+	@tools/setup demo
+	@cmake --preset release
+	@cmake --build --preset release --target demo
 	@tools/demo
 
 test: ## build, then run the whole test suite
