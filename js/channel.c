@@ -148,7 +148,10 @@ static JSValue pass(JSContext *context, struct channel *channel, JSValueConst ob
         return JS_ThrowOutOfMemory(context);
     }
     *passing = (struct passing){
-        .wait = {.wait = is_send ? send_wait : receive_wait, .finish = is_send ? send_finish : receive_finish},
+        .wait = {.wait = is_send ? send_wait : receive_wait,
+                 .finish = is_send ? send_finish : receive_finish,
+                 .is_local = until == WEFT_NEVER,
+                 .what = is_send ? "somebody who takes a value from a channel" : "a value of a channel"},
         .channel = channel,
         .object = JS_DupValue(context, object),
         .place = place,

@@ -45,6 +45,11 @@ struct wf_js_fiber {
     JSValue settle[2];
     JSValue *arguments;
     int count;
+    int64_t number; /* from 1 */
+    char name[32];
+    size_t stack_size;
+    bool is_background;         /* a program that waits for it alone is over */
+    struct wf_js_wait *waiting; /* what it waits for; with the turn */
     weft_semaphore turn;
     void *frame;           /* the engine's, while it has not the turn */
     const char *stack_end; /* how far JavaScript may go */
@@ -64,6 +69,11 @@ struct weft_js {
     const char *stack_begin, *stack_end; /* of the loop's owner, where it was last found */
     struct wf_js_fiber *holder;          /* NULL: the loop */
     struct wf_js_fiber *fibers;
+    int64_t fiber_count;      /* that there have been */
+    int holds;                /* fibers and waits for which the loop is kept: once for all of them. With the turn */
+    atomic_int movers;        /* those of them, and others, that do not wait for JavaScript alone: js/deadlock.c */
+    bool is_finishing;        /* somebody is in weft_js_finish, */
+    bool is_looking;          /* and looks between two turns of the loop whether anything can go on */
     JSValue next_handle;      /* by which the next wait can be cancelled; undefined: it cannot */
     struct wf_js_wait *waits; /* of promises; under waits_lock, since they end on fibers of their own */
     weft_mutex waits_lock;
@@ -111,7 +121,11 @@ struct wf_js_wait {
     int (*wait)(struct wf_js_wait *wait); /* without the turn: the status */
     JSValue (*finish)(JSContext *context,
                       struct wf_js_wait *wait); /* with it, whatever the status: also frees what it holds */
-    bool is_promise;                            /* also on a fiber */
+    bool is_local;     /* only JavaScript of this instance can end it, or its end; with that, */
+    const char *what;  /* what is waited for, in words */
+    weft_fiber fiber;  /* that waits; with the turn */
+    atomic_bool is_up; /* it has ended, though nobody may have been told yet */
+    bool is_promise;   /* also on a fiber */
     bool has_callback; /* instead of a promise, on a fiber too: callback(error) or callback(null, result) */
     JSValue callback;
     int status;
@@ -127,9 +141,13 @@ struct wf_js_wait {
 /* On a go fiber it waits and returns the result; elsewhere it returns a promise of it, or undefined when it has a callback,
  * which it takes over. */
 JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait);
+/* js/frame.c: whether fibers can take turns in this engine. */
 bool wf_js_is_frame_safe(void);
 /* Ends every wait of the instance, which has ended: then its fibers end, one turn of the loop after another. */
 void wf_js_cancel_all(weft_js *js);
+/* The list of waits. Nobody waits for anything in between. */
+void wf_js_lock_waits(weft_js *js);
+void wf_js_unlock_waits(weft_js *js);
 /* What must not get lost: waits for memory. -EPIPE: the loop has ended. */
 int wf_js_submit(weft_loop *loop, weft_loop_fn fn, void *arg);
 /* Whether the next wait is to call back, by its handle. */
@@ -142,6 +160,23 @@ JSValue wf_js_throw_end(JSContext *context);
 JSValue wf_js_throw_system(JSContext *context, int status, const char *call, const char *path, const char *other);
 /* js/text.c: a string of bytes that should be UTF-8; what is not becomes U+FFFD. */
 JSValue wf_js_new_text(JSContext *context, const char *bytes, size_t size);
+
+/* js/deadlock.c: whether anything can still go on. */
+/* A fiber, or a wait that is no fiber's, begins, which keeps the loop; and ends. With the turn. Errors of weft_loop_keep. */
+int wf_js_begins(weft_js *js);
+void wf_js_ends(weft_js *js, bool is_kept);
+/* The loop stays for it, or not, whatever it is. */
+int wf_js_keep(weft_js *js);
+void wf_js_unkeep(weft_js *js);
+/* The wait begins, with the turn; and has ended, without it. */
+void wf_js_lies_down(struct wf_js_wait *wait);
+void wf_js_gets_up(struct wf_js_wait *wait);
+/* Runs the loop until nothing is alive, or nothing can go on: 0. 1: it has been stopped; or its errors. */
+int wf_js_run_until_quiet(weft_js *js);
+/* All that is alive waits for JavaScript, and there is none that will run. By the owner of the loop, between two turns. */
+bool wf_js_is_stranded(weft_js *js);
+/* Fibers are among it: says on standard error which ones, and where. */
+bool wf_js_tell_deadlock(weft_js *js);
 
 /* js/server.c: at the end, nobody will answer any more. */
 void wf_js_drop_servers(weft_js *js);

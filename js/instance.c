@@ -11,7 +11,7 @@
 #include "host.h"
 
 /* STACK_SPARE: what the functions of C below JavaScript may need. */
-enum { STACK_SPARE = 64 * 1024, FIBER_STACK = 1 << 20, EXIT_LISTENER = 7, EXIT_UNSETTLED = 13 };
+enum { STACK_SPARE = 64 * 1024, FIBER_STACK = 1 << 20, EXIT_LISTENER = 7, EXIT_UNSETTLED = 13, EXIT_DEADLOCK = 35 };
 
 static int on_interrupt(JSRuntime *runtime, void *opaque);
 static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, JS_BOOL is_handled,
@@ -467,21 +467,23 @@ int weft_js_finish(weft_js *js) {
     if (!js)
         return -EINVAL;
     int status;
+    js->is_finishing = true;
     do {
-        status = weft_loop_run(js->loop, WEFT_LOOP_UNTIL_QUIET, WEFT_NEVER);
+        status = wf_js_run_until_quiet(js);
         if (status < 0 || js->has_ended)
             break;
-        if (status > 0) /* somebody has stopped the loop, and there is more to do */
-            continue;
         status = weft_loop_submit(js->loop, tell_quiet, js);
         js->queued += status == 0;
         if (!status)
             status = weft_loop_run(js->loop, WEFT_LOOP_NO_WAIT, WEFT_NEVER);
-    } while (status > 0 && !js->has_ended);
+    } while (status > 0 && !js->has_ended && !wf_js_is_stranded(js));
+    js->is_finishing = false;
     if (status < 0)
         return status;
     int code = weft_js_exit_code(js);
     if (wf_js_enter(js)) {
+        if (wf_js_tell_deadlock(js))
+            code = EXIT_DEADLOCK;
         end_quietly(js, code);
         wf_js_leave(js);
     }

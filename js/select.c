@@ -127,7 +127,11 @@ static JSValue js_select(JSContext *context, JSValueConst self, int count, JSVal
         free(selecting);
         return JS_EXCEPTION;
     }
-    selecting->wait = (struct wf_js_wait){.wait = select_wait, .finish = select_finish};
+    bool is_local = until == WEFT_NEVER;
+    for (int i = 0; i < selecting->count; i++)
+        is_local = is_local && !selecting->parts[i].is_outside;
+    selecting->wait = (struct wf_js_wait){
+        .wait = select_wait, .finish = select_finish, .is_local = is_local, .what = "one of the cases of a select"};
     return wf_js_perform(context, &selecting->wait);
 }
 

@@ -3,6 +3,7 @@
  * js/turn.c - go, and waiting: how fibers take turns in one engine. See js/host.h.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,12 +42,26 @@ static JSValue js_go(JSContext *context, JSValueConst self, int count, JSValueCo
     return start_fiber(context, count, arguments, &fiber);
 }
 
-/* goStart(fn, ...arguments) -> [promise, handle] */
+/* goStart(name, bytes of stack, is in the background, fn, ...arguments) -> [promise, handle]; 0 bytes: as many as others have */
 static JSValue js_go_start(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    enum { NAME, STACK, BACKGROUND, OPTIONS };
     struct wf_js_fiber *fiber = NULL;
+    int64_t stack;
     (void)self;
-    JSValue promise = start_fiber(context, count, arguments, &fiber);
-    if (JS_IsException(promise) || !fiber)
+    if (count <= OPTIONS || JS_ToInt64(context, &stack, arguments[STACK]))
+        return JS_EXCEPTION;
+    const char *name = JS_ToCString(context, arguments[NAME]);
+    if (!name)
+        return JS_EXCEPTION;
+    JSValue promise = start_fiber(context, count - OPTIONS, arguments + OPTIONS, &fiber);
+    if (!JS_IsException(promise)) {
+        if (stack > 0)
+            fiber->stack_size = (size_t)stack;
+        snprintf(fiber->name, sizeof fiber->name, "%s", name);
+        fiber->is_background = JS_ToBool(context, arguments[BACKGROUND]);
+    }
+    JS_FreeCString(context, name);
+    if (JS_IsException(promise))
         return promise;
     JSValue handle = JS_NewObjectClass(context, (int)fiber_class);
     if (JS_IsException(handle)) {
@@ -75,6 +90,8 @@ static JSValue start_fiber(JSContext *context, int count, JSValueConst *argument
     }
     *out = fiber;
     fiber->js = js;
+    fiber->number = ++js->fiber_count;
+    fiber->stack_size = js->options.fiber_stack;
     fiber->handle = JS_UNDEFINED;
     fiber->fn = JS_DupValue(context, arguments[0]);
     fiber->arguments = (JSValue *)(fiber + 1);
@@ -84,9 +101,9 @@ static JSValue start_fiber(JSContext *context, int count, JSValueConst *argument
     if (js->fibers)
         js->fibers->previous = fiber;
     js->fibers = fiber;
-    int error = weft_loop_keep(js->loop);
+    int error = wf_js_begins(js);
     if (!error && (error = weft_loop_submit(js->loop, begin_fiber, fiber)) != 0)
-        weft_loop_unkeep(js->loop);
+        wf_js_ends(js, true);
     if (error) {
         JS_FreeValue(context, promise);
         free_fiber(fiber);
@@ -118,7 +135,7 @@ static void begin_fiber(void *opaque) {
     weft_js *js = fiber->js;
     weft_fiber id;
     wf_js_enter_any(js);
-    weft_spawn_options options = {.stack_size = js->options.fiber_stack, .name = "go"};
+    weft_spawn_options options = {.stack_size = fiber->stack_size, .name = fiber->name[0] ? fiber->name : "go"};
     int error = js->has_ended || fiber->is_cancelled ? -ECANCELED
                 : js->options.no_fibers              ? 0
                                                      : weft_spawn_with(&id, &options, fiber_main, fiber);
@@ -128,7 +145,7 @@ static void begin_fiber(void *opaque) {
             wf_js_call(js, fiber->settle[1], 1, &thrown);
         JS_FreeValue(js->context, thrown);
         free_fiber(fiber);
-        weft_loop_unkeep(js->loop);
+        wf_js_ends(js, true);
     } else if (js->options.no_fibers) {
         run_fiber(fiber);
     } else {
@@ -167,7 +184,7 @@ static void *fiber_main(void *opaque) {
     struct wf_js_fiber *fiber = opaque;
     weft_js *js = fiber->js;
     JSContext *context = js->context;
-    fiber->stack_end = (const char *)__builtin_frame_address(0) - js->options.fiber_stack + STACK_SPARE;
+    fiber->stack_end = (const char *)__builtin_frame_address(0) - fiber->stack_size + STACK_SPARE;
     int error = weft_scope_open(&fiber->scope, NULL);
     take_turn(fiber);
     if (error)
@@ -196,7 +213,7 @@ static void run_fiber(struct wf_js_fiber *fiber) {
         wf_js_call(js, fiber->settle[has_failed], 1, &result);
     JS_FreeValue(context, result);
     free_fiber(fiber);
-    weft_loop_unkeep(js->loop);
+    wf_js_ends(js, true);
 }
 
 static void give_back(struct wf_js_fiber *fiber) {
@@ -237,11 +254,16 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     take_handle(wait);
     if (!fiber || wait->is_promise || wait->has_callback)
         return wait_apart(context, wait);
+    wait->fiber = weft_self();
+    fiber->waiting = wait;
+    wf_js_lies_down(wait);
     give_back(fiber);
     wait->status = JS_IsUndefined(wait->handle) ? wait->wait(wait) : wait_in_scope(wait);
+    wf_js_gets_up(wait);
     if (wf_js_submit(js->loop, resume_fiber, fiber) != 0)
         weft_exit(NULL); /* the loop is over: nobody will ever lend the turn again */
     take_turn(fiber);
+    fiber->waiting = NULL;
     drop_handle(wait);
     JSValue result = wait->finish(context, wait);
     free(wait);
@@ -260,17 +282,20 @@ static JSValue wait_apart(JSContext *context, struct wf_js_wait *wait) {
     weft_fiber id;
     JSValue promise = wait->has_callback ? JS_UNDEFINED : JS_NewPromiseCapability(context, wait->settle);
     bool has_promise = !wait->has_callback && !JS_IsException(promise);
-    int error = JS_IsException(promise) ? -ENOMEM : weft_loop_keep(js->loop);
+    int error = JS_IsException(promise) ? -ENOMEM : wf_js_begins(js);
     if (!error) {
         link_wait(wait);
         wait->is_apart = true;
+        wf_js_lies_down(wait);
         error = weft_spawn_with(&id, &options, wait_main, wait);
         if (!error) {
             weft_detach(id);
+            wait->fiber = id; /* it is freed with the turn */
             return promise;
         }
         unlink_wait(wait);
-        weft_loop_unkeep(js->loop);
+        wf_js_gets_up(wait);
+        wf_js_ends(js, true);
     }
     wait->status = error;
     drop_handle(wait);
@@ -295,42 +320,42 @@ static void free_told(struct wf_js_wait *wait) {
     JS_FreeValue(context, wait->settle[1]);
 }
 
-static void lock_waits(weft_js *js) {
+void wf_js_lock_waits(weft_js *js) {
     weft_shield();
     weft_mutex_lock(&js->waits_lock, WEFT_NEVER);
 }
 
-static void unlock_waits(weft_js *js) {
+void wf_js_unlock_waits(weft_js *js) {
     weft_mutex_unlock(&js->waits_lock);
     weft_unshield();
 }
 
 static void link_wait(struct wf_js_wait *wait) {
     weft_js *js = wait->js;
-    lock_waits(js);
+    wf_js_lock_waits(js);
     wait->next = js->waits;
     if (js->waits)
         js->waits->previous = wait;
     js->waits = wait;
-    unlock_waits(js);
+    wf_js_unlock_waits(js);
 }
 
 static void unlink_wait(struct wf_js_wait *wait) {
     weft_js *js = wait->js;
-    lock_waits(js);
+    wf_js_lock_waits(js);
     *(wait->previous ? &wait->previous->next : &js->waits) = wait->next;
     if (wait->next)
         wait->next->previous = wait->previous;
-    unlock_waits(js);
+    wf_js_unlock_waits(js);
 }
 
 /* Its scope is known from here on, or no more, or it ends at once: whoever cancels all sees one of them. */
 static void show_scope(struct wf_js_wait *wait, weft_scope *scope) {
-    lock_waits(wait->js);
+    wf_js_lock_waits(wait->js);
     wait->scope = scope;
     if (scope && (wait->js->has_ended || wait->is_cancelled))
         weft_scope_cancel(scope, -ECANCELED, NULL);
-    unlock_waits(wait->js);
+    wf_js_unlock_waits(wait->js);
 }
 
 static int wait_in_scope(struct wf_js_wait *wait) {
@@ -349,6 +374,7 @@ static void *wait_main(void *opaque) {
     struct wf_js_wait *wait = opaque;
     weft_loop *loop = weft_loop_ref(wait->js->loop); /* the instance may be gone before submitting is over */
     wait->status = wait_in_scope(wait);
+    wf_js_gets_up(wait);
     (void)wf_js_submit(loop, settle_wait, wait); /* else nobody is left who would want to know */
     weft_loop_unref(loop);
     return NULL;
@@ -372,8 +398,7 @@ static void settle_wait(void *opaque) {
     bool is_idle = wait->is_idle;
     free(wait);
     wf_js_leave(js);
-    if (!is_idle)
-        weft_loop_unkeep(js->loop);
+    wf_js_ends(js, !is_idle);
 }
 
 static void tell(struct wf_js_wait *wait, bool has_failed, JSValueConst result) {
@@ -393,14 +418,14 @@ void wf_js_cancel_all(weft_js *js) {
     for (struct wf_js_fiber *fiber = js->fibers; fiber; fiber = fiber->next)
         if (fiber->scope)
             weft_scope_cancel(fiber->scope, -ECANCELED, NULL);
-    lock_waits(js);
+    wf_js_lock_waits(js);
     for (struct wf_js_wait *wait = js->waits; wait; wait = wait->next) {
         if (wait->is_idle)
-            wait->is_idle = weft_loop_keep(js->loop) != 0;
+            wait->is_idle = wf_js_keep(js) != 0;
         if (wait->scope)
             weft_scope_cancel(wait->scope, -ECANCELED, NULL);
     }
-    unlock_waits(js);
+    wf_js_unlock_waits(js);
 }
 
 /* ---- Handles: what a wait and a fiber can be cancelled by ---- */
@@ -455,11 +480,11 @@ static JSValue js_wait_cancel(JSContext *context, JSValueConst self, int count, 
     (void)self;
     if (!wait)
         return JS_FALSE;
-    lock_waits(wait->js);
+    wf_js_lock_waits(wait->js);
     wait->is_cancelled = true;
     if (wait->scope)
         weft_scope_cancel(wait->scope, -ECANCELED, NULL);
-    unlock_waits(wait->js);
+    wf_js_unlock_waits(wait->js);
     (void)context;
     return JS_TRUE;
 }
@@ -474,8 +499,8 @@ static JSValue js_wait_keep(JSContext *context, JSValueConst self, int count, JS
     if (is_idle == wait->is_idle)
         return JS_TRUE;
     if (is_idle)
-        weft_loop_unkeep(wait->js->loop);
-    else if (weft_loop_keep(wait->js->loop) != 0)
+        wf_js_unkeep(wait->js);
+    else if (wf_js_keep(wait->js) != 0)
         return JS_FALSE;
     wait->is_idle = is_idle;
     return JS_TRUE;
@@ -498,6 +523,13 @@ static JSValue js_go_cancel(JSContext *context, JSValueConst self, int count, JS
     if (fiber->scope)
         weft_scope_cancel(fiber->scope, -ECANCELED, NULL);
     return JS_TRUE;
+}
+
+/* fiberNumber(): of the fiber that has the turn; 0: none has */
+static JSValue js_fiber_number(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    const struct wf_js_fiber *fiber = wf_js_of(context)->holder;
+    (void)self, (void)count, (void)arguments;
+    return JS_NewInt64(context, fiber ? fiber->number : 0);
 }
 
 static JSValue js_is_fiber(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
@@ -540,9 +572,10 @@ static JSValue js_sleep(JSContext *context, JSValueConst self, int count, JSValu
 int wf_js_add_turn(JSContext *context, JSValueConst host) {
     static const JSCFunctionListEntry functions[] = {
         JS_CFUNC_DEF("go", 1, js_go),
-        JS_CFUNC_DEF("goStart", 1, js_go_start),
+        JS_CFUNC_DEF("goStart", 4, js_go_start),
         JS_CFUNC_DEF("goCancel", 1, js_go_cancel),
         JS_CFUNC_DEF("isFiber", 0, js_is_fiber),
+        JS_CFUNC_DEF("fiberNumber", 0, js_fiber_number),
         JS_CFUNC_DEF("sleep", 1, js_sleep),
         JS_CFUNC_DEF("waitHandle", 0, js_wait_handle),
         JS_CFUNC_DEF("nextWait", 1, js_next_wait),
@@ -554,38 +587,4 @@ int wf_js_add_turn(JSContext *context, JSValueConst host) {
     wf_js_new_class(JS_GetRuntime(context), &fiber_class, &definition);
     wf_js_new_class(JS_GetRuntime(context), &wait_class, &of_waits);
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
-}
-
-/* ---- The self-test ---- */
-
-static JSValue note_frame(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    void **seen = JS_GetContextOpaque(context);
-    (void)self, (void)count, (void)arguments;
-    *seen = wf_engine_frame(JS_GetRuntime(context));
-    return JS_UNDEFINED;
-}
-
-/* Inside a call there is a frame, and afterwards there is that of before: what is put away is what we think. */
-bool wf_js_is_frame_safe(void) {
-    static atomic_int verdict; /* 0: not known, 1: yes, 2: no */
-    if (atomic_load(&verdict))
-        return atomic_load(&verdict) == 1;
-    void *seen = NULL;
-    JSRuntime *runtime = JS_NewRuntime();
-    JSContext *context = runtime ? JS_NewContextRaw(runtime) : NULL;
-    if (!context) {
-        if (runtime)
-            JS_FreeRuntime(runtime);
-        return true; /* no memory: what comes next says so */
-    }
-    JS_AddIntrinsicBaseObjects(context);
-    JS_SetContextOpaque(context, &seen);
-    JSValue fn = JS_NewCFunction(context, note_frame, "note", 0);
-    JS_FreeValue(context, JS_Call(context, fn, JS_UNDEFINED, 0, NULL));
-    JS_FreeValue(context, fn);
-    bool is_safe = seen && !wf_engine_frame(runtime);
-    JS_FreeContext(context);
-    JS_FreeRuntime(runtime);
-    atomic_store(&verdict, is_safe ? 1 : 2);
-    return is_safe;
 }

@@ -50,6 +50,12 @@ typedef struct weft_fiber_info {
  * runtime may be null: the caller's. -ESTALE when it is not running. visit must not suspend the fiber. */
 WEFT_API int weft_each_fiber(weft_runtime *runtime, int (*visit)(const weft_fiber_info *info, void *arg), void *arg);
 
+/* Whether the fiber waits in a call that can be cancelled (weft/scope.h), and nothing has ended that wait yet: 1; 0 when it runs,
+ * is ready or about to be, and when it waits outside of every scope or inside a shield. What the caller, or somebody whom the
+ * caller has waited for, has done to end it is seen: so when a program knows all who could, it knows that nobody has. Returns
+ * -ESTALE for one that is gone. */
+WEFT_API int weft_is_waiting(weft_fiber fiber);
+
 /* Stops every other worker of the calling fiber's runtime at its next scheduling point and returns 0 when all stand
  * still. A fiber that computes without pause delays it. Fibers that have a thread to themselves, because they are bound or
  * inside a blocking region (weft/thread.h), are not stopped while they run: they go on, and stop when they next wait and are

@@ -50,10 +50,13 @@ WEFT_API void weft_js_free(weft_js *js);
 WEFT_API int weft_js_run(weft_js *js, const char *path);
 WEFT_API int weft_js_eval(weft_js *js, const char *text, size_t size, const char *name);
 /* Runs the loop, which is one that stays (weft_loop_options), until the script has ended: nothing is alive and its beforeExit
- * listeners have found nothing to do, or it has called process.exit. Returns its exit code; or the error of weft_loop_run. */
+ * listeners have found nothing to do, or it has called process.exit. Returns its exit code; or the error of weft_loop_run.
+ * What waits for JavaScript alone, for a channel or a lock of the script, does not count as alive when nothing else is: promises are
+ * left pending, fibers are a deadlock, which is told on standard error with a list of them. A program that will call functions of
+ * the script later keeps the loop (weft_loop_keep). */
 WEFT_API int weft_js_finish(weft_js *js);
 /* What the process should exit with: process.exitCode, 1 after something that nobody caught, 13 when the main module still waits
- * for something that never comes. */
+ * for something that never comes, 35 after a deadlock. */
 WEFT_API int weft_js_exit_code(weft_js *js);
 
 /* A function of C as a global one: arguments and the result are JSON texts. It returns 0 with *result, which malloc has made, or

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: MIT
 // js/lib/fiber.js - functions on fibers of their own.
-// host: go(fn, ...arguments), goStart(fn, ...arguments), goCancel(handle), sleep(milliseconds), isFiber()
+// host: go(fn, ...arguments), goStart(name, stack, isBackground, fn, ...arguments) -> [promise, handle], goCancel(handle),
+//       sleep(milliseconds), isFiber()
 (function (host, need) {
     'use strict';
     const { abortable } = need('abortable');
     const { settlement } = need('channel');
     const sleep = (milliseconds, options) => abortable(options?.signal, () => host.sleep(milliseconds));
     const isFiber = () => host.isFiber();
+    const leastStack = 256 * 1024, mostStack = 1024 ** 3;
     const go = (fn, ...values) => host.go(fn, ...values);
 
-    // As go, and cancelled with the signal: then whatever it waits for, now or later, is an error.
+    // As go, with a name, bytes of stack, in the background, and cancelled with the signal: then whatever it waits for, now or
+    // later, is an error.
     go.with = (options, fn, ...values) => {
-        const { signal } = options;
-        if (signal === undefined)
-            return host.go(fn, ...values);
-        if (signal.aborted)
+        const { signal, name = fn?.name, stack = 0, background = false } = options;
+        if (!(stack === 0 || (Number.isInteger(stack) && stack >= leastStack && stack <= mostStack)))
+            throw new RangeError(`stack must be a whole number of bytes, from ${leastStack} to ${mostStack}`);
+        const { isAbortSignal, addAlgorithm, removeAlgorithm } = need('abort');
+        if (signal !== undefined && !isAbortSignal(signal))
+            throw new TypeError('The signal must be an AbortSignal');
+        if (signal?.aborted)
             return Promise.reject(signal.reason);
-        const { addAlgorithm, removeAlgorithm } = need('abort');
-        const [promise, handle] = host.goStart(fn, ...values);
+        const [promise, handle] = host.goStart(String(name ?? ''), stack, Boolean(background), fn, ...values);
+        if (signal === undefined)
+            return promise;
         const cancel = () => host.goCancel(handle);
         addAlgorithm(signal, cancel);
         return promise.finally(() => removeAlgorithm(signal, cancel)).catch((error) => {

@@ -7,7 +7,7 @@
     const { EventEmitter } = need('events');
     const { invalidArgument, outOfRange, withCode } = need('errors');
     const told = new WeakSet(); // promises of which unhandledRejection was told
-    const UNSETTLED = 13;
+    const UNSETTLED = 13, DEADLOCK = 35;
     const HANDLER_FAILED = 7;
     let handledLate = []; // of those, which have got a handler since
     let exitCode;
@@ -335,6 +335,8 @@
     // The last thing that runs: what it puts off never comes.
     function exiting(code) {
         isExiting = process._exiting = true;
+        if (code === DEADLOCK)
+            exitCode = code;
         const isUnsettled = code === UNSETTLED && (exitCode === undefined || exitCode === null);
         const argument = Number(exitCode ?? (isUnsettled ? 0 : code));
         if (isUnsettled)

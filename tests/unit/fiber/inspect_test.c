@@ -238,3 +238,33 @@ TEST(the_depth_of_stacks_is_known_by_entry_function) {
     run_fibers(depth_body);
     CHECK_EQ(weft_get_stack_use(NULL, go_deep, &use), -ESTALE);
 }
+
+static weft_semaphore permits;
+
+static void *wait_in_scope(void *arg) {
+    weft_scope *scope;
+    CHECK_EQ(weft_scope_open(&scope, NULL), 0);
+    CHECK_EQ(weft_semaphore_acquire(&permits, 1, WEFT_NEVER), 0);
+    CHECK_EQ(weft_scope_close(scope), 0);
+    return arg;
+}
+
+/* Whoever has ended a wait finds that it has ended, however far its fiber is. */
+static void waiting_body(void) {
+    weft_fiber fiber;
+    CHECK_EQ(weft_is_waiting(WEFT_NO_FIBER), -ESTALE);
+    CHECK_EQ(weft_is_waiting(weft_self()), 0);
+    for (long i = 0; i < scaled(2000, 50); i++) {
+        SPAWN(&fiber, wait_in_scope, NULL);
+        if (i % 2 == 0)
+            WAIT_UNTIL(weft_is_waiting(fiber) == 1);
+        weft_semaphore_release(&permits, 1);
+        CHECK(weft_is_waiting(fiber) != 1);
+        JOIN(fiber, NULL);
+        CHECK_EQ(weft_is_waiting(fiber), -ESTALE);
+    }
+}
+
+TEST(a_fiber_waits_until_somebody_has_ended_that) {
+    run_fibers(waiting_body);
+}
