@@ -55,8 +55,8 @@ typedef struct weft_stdio {
     weft_fd fd;
 } weft_stdio;
 
-/* A group that the child is the first in. */
-enum { WEFT_PROCESS_OWN_GROUP = -1 };
+/* A group that the child is the first in; a session, too, without a terminal. */
+enum { WEFT_PROCESS_OWN_GROUP = -1, WEFT_PROCESS_OWN_SESSION = -2 };
 
 /* Zero is the default everywhere. */
 typedef struct weft_process_options {
@@ -65,7 +65,8 @@ typedef struct weft_process_options {
     weft_stdio err;
     const char *const *environment; /* "NAME=value", up to a null; default: that of this process */
     const char *folder;             /* where it runs */
-    int group;     /* the id of a process group, or WEFT_PROCESS_OWN_GROUP; default: that of this process */
+    const char *file;               /* the program, if it is not argv[0], which is what the program is told then */
+    int group;     /* the id of a process group, or one of those above; default: that of this process */
     int dies_with; /* a signal that it gets when this process ends, however that comes: SIGKILL; default: none */
     /* Of weft_process_run. */
     const void *input;
@@ -83,7 +84,7 @@ typedef struct weft_process_end {
     uint64_t peak_memory; /* bytes, at the most */
 } weft_process_end;
 
-/* Starts a program. argv[0] with a slash is its path, otherwise it is looked for in PATH of this process. It has default
+/* Starts a program. Its name, argv[0], with a slash is its path, otherwise it is looked for in PATH of this process. It has default
  * signal handling, but for what this process ignores (SIGPIPE excepted), blocks no signal, and has no descriptor of weft but
  * those three. pipes, which may be null when there are none, gets our end of each one that is a PIPE, and WEFT_NO_FD
  * otherwise; they are the caller's to close. Keeps its thread until the program runs, a millisecond or so, inside a blocking

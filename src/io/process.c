@@ -117,7 +117,7 @@ int weft_process_spawn(weft_process *out, const char *const *argv, const weft_pr
 static int process_check(const char *const *argv, const weft_process_options *options, const weft_fd *pipes) {
     const weft_stdio *all[3] = {&options->in, &options->out, &options->err};
     if (!argv || !argv[0] || options->dies_with < 0 || options->dies_with >= WF_SIGNALS_END ||
-        options->group < WEFT_PROCESS_OWN_GROUP)
+        options->group < WEFT_PROCESS_OWN_SESSION)
         return -EINVAL;
     for (int i = 0; i < 3; i++) {
         int kind = all[i]->kind;
@@ -134,7 +134,7 @@ static int process_start(struct process_record *record, const char *const *argv,
     struct wf_sentries *sentries = wf_keeper(&error);
     if (!sentries)
         return error;
-    const char **paths = wf_os_child_paths(argv[0]);
+    const char **paths = wf_os_child_paths(options->file ? options->file : argv[0]);
     if (!paths)
         return -ENOMEM;
     struct wf_os_child what = {

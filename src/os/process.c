@@ -154,7 +154,10 @@ CHILD_CODE static int child_enter(void *opaque) {
 CHILD_CODE static int child_prepare(const struct child_start *start) {
     const struct wf_os_child *what = start->what;
     uint64_t none = 0;
-    if (what->group && syscall(SYS_setpgid, 0, what->group < 0 ? 0 : what->group) < 0)
+    if (what->group == WEFT_PROCESS_OWN_SESSION && syscall(SYS_setsid) < 0)
+        return -errno;
+    if (what->group >= WEFT_PROCESS_OWN_GROUP && what->group != 0 &&
+        syscall(SYS_setpgid, 0, what->group < 0 ? 0 : what->group) < 0)
         return -errno;
     if (what->dies_with) {
         if (syscall(SYS_prctl, PR_SET_PDEATHSIG, (long)what->dies_with, 0, 0, 0) < 0)

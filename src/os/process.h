@@ -17,7 +17,7 @@ struct wf_os_child {
     const char *const *environment; /* NULL: that of this process */
     const char *folder;             /* NULL: that of this process */
     int numbers[3];                 /* descriptors that become 0, 1 and 2; -1: as they are here */
-    int group;                      /* 0: that of this process; below: its own */
+    int group;                      /* as in weft_process_options */
     int dies_with;                  /* signal at the end of the thread that starts it, or 0 */
 };
 

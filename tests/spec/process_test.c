@@ -151,6 +151,14 @@ static void surroundings(void) {
     collect("pwd", (weft_process_options){.folder = "/"}, "/\n");
     collect("test $(ps -o pgid= -p $$ 2>/dev/null || echo $$) -eq $$ && echo own",
             (weft_process_options){.group = WEFT_PROCESS_OWN_GROUP}, "own\n");
+    collect("test $(ps -o sid= -p $$ 2>/dev/null || echo $$) -eq $$ && echo own",
+            (weft_process_options){.group = WEFT_PROCESS_OWN_SESSION}, "own\n");
+    weft_process_output output;
+    CHECK_EQ(weft_process_run(&output, ARGV("a name", "-c", "echo $0"), &(weft_process_options){.file = "sh"},
+                              weft_after(PATIENCE_NS)),
+             0);
+    CHECK_TEXT(output.out, "a name\n");
+    weft_process_output_free(&output);
     collect("ls /proc/self/fd | wc -l", (weft_process_options){0}, count);
 }
 
@@ -196,6 +204,8 @@ static void refusals(void) {
     CHECK_EQ(weft_process_spawn(&process, ARGV("/dev/null"), NULL, NULL), -EACCES);
     CHECK_EQ(weft_process_spawn(&process, ARGV("true"), &nowhere, pipes), -ENOENT);
     CHECK_EQ(weft_process_spawn(&process, ARGV("true"), &(weft_process_options){.group = 1}, NULL), -EPERM);
+    CHECK_EQ(weft_process_spawn(&process, ARGV("true"), &(weft_process_options){.group = -3}, NULL), -EINVAL);
+    CHECK_EQ(weft_process_spawn(&process, ARGV("true"), &(weft_process_options){.file = "/nowhere"}, NULL), -ENOENT);
     CHECK_EQ(weft_process_spawn(NULL, ARGV("true"), NULL, NULL), -EINVAL);
     CHECK_EQ(weft_process_spawn(&process, NULL, NULL, NULL), -EINVAL);
     CHECK_EQ(weft_process_spawn(&process, &(const char *){NULL}, NULL, NULL), -EINVAL);
