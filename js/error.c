@@ -94,11 +94,35 @@ static void set(JSContext *context, JSValueConst error, const char *name, JSValu
         (void)JS_SetPropertyStr(context, error, name, value);
 }
 
+/* Its name: unknown has room for one that has none. */
+static const char *code_of(int status, char unknown[48]) {
+    const char *known = text_of(-status) ? strerrorname_np(-status) : NULL;
+    snprintf(unknown, 48, "Unknown system error %d", status);
+    return !known ? unknown : strcmp(known, "EOPNOTSUPP") == 0 ? "ENOTSUP" : known;
+}
+
+/* systemError(negative number) -> [code, text] */
+static JSValue js_system_error(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    char unknown[48];
+    int32_t status;
+    (void)self;
+    if (count < 1 || JS_ToInt32(context, &status, arguments[0]))
+        return JS_EXCEPTION;
+    const char *code = code_of(status, unknown), *text = text_of(-status);
+    JSValue list = JS_NewArray(context);
+    JS_SetPropertyUint32(context, list, 0, JS_NewString(context, code));
+    JS_SetPropertyUint32(context, list, 1, JS_NewString(context, text ? text : unknown));
+    return list;
+}
+
+int wf_js_add_errors(JSContext *context, JSValueConst host) {
+    static const JSCFunctionListEntry functions[] = {JS_CFUNC_DEF("systemError", 1, js_system_error)};
+    return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
+}
+
 JSValue wf_js_throw_system(JSContext *context, int status, const char *call, const char *path, const char *other) {
     char unknown[48];
-    const char *text = text_of(-status), *known = text ? strerrorname_np(-status) : NULL;
-    const char *code = !known ? unknown : strcmp(known, "EOPNOTSUPP") == 0 ? "ENOTSUP" : known;
-    snprintf(unknown, sizeof unknown, "Unknown system error %d", status);
+    const char *text = text_of(-status), *code = code_of(status, unknown);
     size_t size = 256 + (path ? strlen(path) : 0) + (other ? strlen(other) : 0);
     char *message = malloc(size);
     JSValue error = message ? JS_NewError(context) : JS_ThrowOutOfMemory(context);

@@ -214,6 +214,10 @@ int wf_js_add_writing(JSContext *context, JSValueConst host);
 int wf_js_add_sockets(JSContext *context, JSValueConst host);
 int wf_js_add_datagrams(JSContext *context, JSValueConst host);
 int wf_js_add_names(JSContext *context, JSValueConst host);
+int wf_js_add_errors(JSContext *context, JSValueConst host);
+int wf_js_add_processes(JSContext *context, JSValueConst host);
+int wf_js_add_runs(JSContext *context, JSValueConst host);
+int wf_js_add_signals(JSContext *context, JSValueConst host);
 void wf_js_add_modules(weft_js *js);
 
 /* The files of js/lib, compiled when the library was built: see cmake/javascript.cmake. */

@@ -15,6 +15,8 @@ struct wf_js_case {
     union {
         int32_t place;            /* in a channel */
         weft_event_reason reason; /* of an event */
+        weft_process_end end;     /* of a child */
+        weft_signal_info signal;
     } of;
 };
 
@@ -29,5 +31,7 @@ struct wf_js_case_kind {
 
 /* js/channel.c */
 extern const struct wf_js_case_kind wf_js_receive_case, wf_js_send_case;
+/* js/process.c, js/signal.c */
+extern const struct wf_js_case_kind wf_js_end_case, wf_js_signal_case;
 
 #endif

@@ -92,6 +92,12 @@ static JSValue js_net_close(JSContext *context, JSValueConst self, int count, JS
     return JS_NewBool(context, was_open);
 }
 
+static JSValue js_net_is_closed(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct wf_js_stream *stream = count > 0 ? wf_js_stream_of(context, arguments[0]) : NULL;
+    (void)self;
+    return stream ? JS_NewBool(context, stream->is_closed) : JS_EXCEPTION;
+}
+
 /* netBuffer(stream, size): of lines and the like, before the first of them is read */
 static JSValue js_net_buffer(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     struct wf_js_stream *stream = count > 1 ? wf_js_stream_of(context, arguments[0]) : NULL;
@@ -381,9 +387,10 @@ static JSValue js_net_read_until(JSContext *context, JSValueConst self, int coun
 int wf_js_add_streams(JSContext *context, JSValueConst host) {
     static const JSClassDef definition = {.class_name = "StreamHandle", .finalizer = stream_finalize};
     static const JSCFunctionListEntry functions[] = {
-        JS_CFUNC_DEF("netClose", 1, js_net_close),        JS_CFUNC_DEF("netBuffer", 2, js_net_buffer),
-        JS_CFUNC_DEF("netRead", 3, js_net_read),          JS_CFUNC_DEF("netReadFull", 3, js_net_read_full),
-        JS_CFUNC_DEF("netReadLine", 3, js_net_read_line), JS_CFUNC_DEF("netReadUntil", 4, js_net_read_until),
+        JS_CFUNC_DEF("netClose", 1, js_net_close),          JS_CFUNC_DEF("netIsClosed", 1, js_net_is_closed),
+        JS_CFUNC_DEF("netBuffer", 2, js_net_buffer),        JS_CFUNC_DEF("netRead", 3, js_net_read),
+        JS_CFUNC_DEF("netReadFull", 3, js_net_read_full),   JS_CFUNC_DEF("netReadLine", 3, js_net_read_line),
+        JS_CFUNC_DEF("netReadUntil", 4, js_net_read_until),
     };
     wf_js_new_class(JS_GetRuntime(context), &stream_class, &definition);
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);

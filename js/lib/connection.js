@@ -2,7 +2,7 @@
 // js/lib/connection.js - the connections of weft:net: what is read and written, over sockets and pipes.
 // host: netRead(stream, size, milliseconds), netReadFull(stream, size, milliseconds), netReadLine(stream, limit, milliseconds),
 //       netReadUntil(stream, delimiter, limit, milliseconds), netWrite(stream, bytes, milliseconds), netShutdown(stream),
-//       netClose(stream), netBuffer(stream, size), netAddress(stream, of the other side), netSet(stream, option, value)
+//       netClose(stream), netIsClosed(stream), netBuffer(stream, size), netAddress(stream, of the other side), netSet(stream, option, value)
 (function (host, need) {
     'use strict';
     const { within, later, drive } = need('abortable');
@@ -26,7 +26,6 @@
     // What connections, listeners and sockets for datagrams have alike.
     class Socket {
         #handle;
-        #isClosed = false;
         #address;
 
         constructor(secret, handle) {
@@ -48,12 +47,11 @@
         }
 
         get closed() {
-            return this.#isClosed;
+            return host.netIsClosed(this.#handle);
         }
 
         // Whoever waits gets an error with the code ERR_CLOSED.
         close() {
-            this.#isClosed = true;
             return host.netClose(this.#handle);
         }
 

@@ -49,15 +49,8 @@
         return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     }
 
-    const signals = {
-        SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGTRAP: 5, SIGABRT: 6, SIGIOT: 6, SIGBUS: 7, SIGFPE: 8, SIGKILL: 9,
-        SIGUSR1: 10, SIGSEGV: 11, SIGUSR2: 12, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15, SIGCHLD: 17, SIGSTKFLT: 16,
-        SIGCONT: 18, SIGSTOP: 19, SIGTSTP: 20, SIGTTIN: 21, SIGTTOU: 22, SIGURG: 23, SIGXCPU: 24, SIGXFSZ: 25, SIGVTALRM: 26,
-        SIGPROF: 27, SIGWINCH: 28, SIGIO: 29, SIGPOLL: 29, SIGPWR: 30, SIGSYS: 31,
-    };
-
     return {
-        EOL: '\n', devNull: '/dev/null', constants: { signals }, cpus, userInfo, homedir, tmpdir,
+        EOL: '\n', devNull: '/dev/null', constants: { signals: { ...need('signal_names').signals } }, cpus, userInfo, homedir, tmpdir,
         arch: () => need('process').process.arch,
         availableParallelism: () => Math.max(1, cpus().length),
         endianness: () => (new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 'LE' : 'BE'),

@@ -153,6 +153,20 @@
         abort() {
             host.exit(134);
         }
+
+        kill(pid, signal) {
+            const { errnoException } = need('system_error');
+            // eslint-disable-next-line eqeqeq -- as Node: what is no number of its own kind
+            if (pid != (pid | 0))
+                throw invalidArgument('pid', 'number', pid);
+            const number = signal === undefined || signal === null ? 15 : need('signal_names').numberOf(signal);
+            if (number === undefined)
+                throw withCode(new TypeError(`Unknown signal: ${signal}`), 'ERR_UNKNOWN_SIGNAL');
+            const error = host.kill(Number(pid), number);
+            if (error)
+                throw errnoException(error, 'kill');
+            return true;
+        }
     }
     Process.prototype.hrtime.bigint = () => host.hrtime();
     Object.defineProperty(Process.prototype, Symbol.toStringTag, { configurable: true, value: 'process' });
@@ -187,6 +201,10 @@
     const process = new Process();
 
     process.on('warning', printWarning);
+    // Signals are caught while somebody listens. Node has these two listeners as well.
+    const isSignal = (name) => typeof name === 'string' && name.startsWith('SIG');
+    process.on('newListener', (name) => isSignal(name) && need('signal_watch').begin(process, name));
+    process.on('removeListener', (name) => isSignal(name) && need('signal_watch').end(process, name));
 
     function checkExitCode(code) {
         if (code === undefined || code === null)

@@ -6,7 +6,7 @@
     const { abortable, timeLimit } = need('abortable');
     const { asCase, kinds } = need('select_case');
     const { settlement } = need('channel');
-    const things = { recv: 'a channel', send: 'a channel' }; // what each key wants
+    const things = { recv: 'a channel', send: 'a channel', exit: 'a child', signal: 'signals' }; // what each key wants
 
     function settled([isGood, value]) {
         if (isGood)

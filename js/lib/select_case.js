@@ -6,5 +6,5 @@
 // undefined: it cannot be waited for in that way. Kinds are those of js/select.c.
 (function () {
     'use strict';
-    return { asCase: Symbol('weft.asCase'), kinds: { receive: 0, send: 1, time: 2 } };
+    return { asCase: Symbol('weft.asCase'), kinds: { receive: 0, send: 1, time: 2, end: 3, signal: 4 } };
 })

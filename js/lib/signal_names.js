@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// js/lib/signal_names.js - names of signals and their numbers.
+(function () {
+    'use strict';
+    const signals = {
+        __proto__: null,
+        SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGTRAP: 5, SIGABRT: 6, SIGIOT: 6, SIGBUS: 7, SIGFPE: 8, SIGKILL: 9,
+        SIGUSR1: 10, SIGSEGV: 11, SIGUSR2: 12, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15, SIGCHLD: 17, SIGSTKFLT: 16,
+        SIGCONT: 18, SIGSTOP: 19, SIGTSTP: 20, SIGTTIN: 21, SIGTTOU: 22, SIGURG: 23, SIGXCPU: 24, SIGXFSZ: 25, SIGVTALRM: 26,
+        SIGPROF: 27, SIGWINCH: 28, SIGIO: 29, SIGPOLL: 29, SIGPWR: 30, SIGSYS: 31,
+    };
+
+    const names = [];
+    for (const name of Object.keys(signals))
+        names[signals[name]] ??= name;
+
+    // Undefined: there is no such signal.
+    const numberOf = (signal) => (typeof signal === 'number' ? signal : signals[signal]);
+
+    // The same, or an error.
+    function toNumber(signal) {
+        const number = numberOf(signal);
+        if (!Number.isInteger(number) || number < 0)
+            throw new TypeError(`Unknown signal: ${String(signal)}`);
+        return number;
+    }
+
+    const nameOf = (number) => names[number] ?? `SIG${number}`;
+
+    return { signals, numberOf, toNumber, nameOf };
+})
