@@ -1,260 +1,213 @@
 // SPDX-License-Identifier: MIT
-// js/lib/stream_pipe.js - streams of node:stream together: pipe, pipeline, finished, and streams from and to iterations.
+// js/lib/stream_pipe.js - pipe and unpipe of node:stream, and the pipe of streams that only have events.
 // host: nextTick(fn)
 (function (host, need) {
     'use strict';
-    const { nodeError, invalidArgType, abortError } = need('node_error');
+    const { fail } = need('stream_end');
 
-    // ---- pipe ----
+    // Before those that a program has set: also for emitters of other makes.
+    function prepend(emitter, name, listener) {
+        if (typeof emitter.prependListener === 'function') {
+            emitter.prependListener(name, listener);
+            return;
+        }
+        const others = emitter._events?.[name];
+        if (!others)
+            emitter.on(name, listener);
+        else if (Array.isArray(others))
+            others.unshift(listener);
+        else
+            emitter._events[name] = [listener, others];
+    }
+
+    const isStandard = (target) => {
+        const { process } = globalThis;
+        return target === process?.stdout || target === process?.stderr;
+    };
+
+    // One target of a source. While the target is full the source is paused; it goes on when the last one that is waited for
+    // has drained.
+    class Pipe {
+        constructor(source, target) {
+            this.source = source;
+            this.target = target;
+            this.isOver = false;
+            this.onDrain = undefined;
+            this.onData = (chunk) => {
+                if (target.write(chunk) === false)
+                    this.pause();
+            };
+            this.onEnd = () => target.end();
+            this.leave = () => unpipe(source, target);
+            this.onClose = () => {
+                target.removeListener('finish', this.onFinish);
+                this.leave();
+            };
+            this.onFinish = () => {
+                target.removeListener('close', this.onClose);
+                this.leave();
+            };
+            this.onUnpipe = (from, info) => {
+                if (from === source && info && info.hasUnpiped === false) {
+                    info.hasUnpiped = true;
+                    this.cleanUp();
+                }
+            };
+            this.onError = (error) => this.fail(error);
+        }
+
+        begin(endsToo) {
+            const { source, target } = this, state = source._readableState;
+            const atEnd = endsToo ? this.onEnd : this.leave;
+            if (state.endEmitted)
+                host.nextTick(atEnd);
+            else
+                source.once('end', atEnd);
+            target.on('unpipe', this.onUnpipe);
+            source.on('data', this.onData);
+            prepend(target, 'error', this.onError);
+            target.once('close', this.onClose);
+            target.once('finish', this.onFinish);
+            target.emit('pipe', source);
+            if (target.writableNeedDrain === true)
+                this.pause();
+            else if (!state.flowing)
+                source.resume();
+        }
+
+        pause() {
+            const { source, target } = this, state = source._readableState;
+            if (!this.isOver) {
+                if (state.pipes.length === 1 && state.pipes[0] === target) {
+                    state.awaitDrainWriters = target;
+                    state.multiAwaitDrain = false;
+                } else if (state.pipes.length > 1 && state.pipes.includes(target)) {
+                    state.awaitDrainWriters.add(target);
+                }
+                source.pause();
+            }
+            if (!this.onDrain) {
+                this.onDrain = () => this.drained();
+                target.on('drain', this.onDrain);
+            }
+        }
+
+        drained() {
+            const { source, target } = this, state = source._readableState;
+            if (state.awaitDrainWriters === target)
+                state.awaitDrainWriters = null;
+            else if (state.multiAwaitDrain)
+                state.awaitDrainWriters.delete(target);
+            const isFree = !state.awaitDrainWriters || state.awaitDrainWriters.size === 0;
+            if (isFree && state.dataListening)
+                source.resume();
+        }
+
+        fail(error) {
+            const { target } = this;
+            this.leave();
+            target.removeListener('error', this.onError);
+            if (target.listenerCount('error') > 0)
+                return;
+            const state = target._writableState || target._readableState;
+            if (state && !state.errorEmitted)
+                fail(target, error); // somebody has told it on behalf of the target
+            else
+                target.emit('error', error);
+        }
+
+        cleanUp() {
+            const { source, target, onDrain } = this;
+            target.removeListener('close', this.onClose);
+            target.removeListener('finish', this.onFinish);
+            if (onDrain)
+                target.removeListener('drain', onDrain);
+            target.removeListener('error', this.onError);
+            target.removeListener('unpipe', this.onUnpipe);
+            source.removeListener('end', this.onEnd);
+            source.removeListener('end', this.leave);
+            source.removeListener('data', this.onData);
+            this.isOver = true;
+            // A target that has gone will not drain.
+            if (onDrain && source._readableState.awaitDrainWriters && (!target._writableState || target._writableState.needDrain))
+                onDrain();
+        }
+    }
 
     function pipe(source, target, options) {
         const state = source._readableState;
-        const onData = (chunk) => {
-            if (target.write(chunk) === false) {
-                source.pause();
-                target.once('drain', onDrain);
-            }
-        };
-        const onDrain = () => {
-            if (source.listenerCount('data') > 0 && state.pipes.includes(target)) {
-                state.flowing = null;
-                source.resume();
-            }
-        };
-        const onEnd = () => target.end();
-        const onClose = () => unpipe(source, target);
-        const onError = (error) => {
-            unpipe(source, target);
-            if (target.listenerCount('error') === 0)
-                target.emit('error', error);
-        };
-        const isOpen = target === globalThis.process?.stdout || target === globalThis.process?.stderr;
-        if (options?.end !== false && !isOpen) {
-            if (state.endEmitted)
-                host.nextTick(onEnd);
-            else
-                source.once('end', onEnd);
+        if (state.pipes.length === 1 && !state.multiAwaitDrain) {
+            state.multiAwaitDrain = true;
+            state.awaitDrainWriters = new Set(state.awaitDrainWriters ? [state.awaitDrainWriters] : []);
         }
-        const stop = (from) => {
-            if (from !== source)
-                return;
-            source.removeListener('data', onData);
-            source.removeListener('end', onEnd);
-            const listeners = { drain: onDrain, close: onClose, finish: onClose, error: onError, unpipe: stop };
-            for (const name of Object.keys(listeners))
-                target.removeListener(name, listeners[name]);
-        };
-        source.on('data', onData);
-        target.on('unpipe', stop);
-        target.prependListener('error', onError);
-        target.once('close', onClose);
-        target.once('finish', onClose);
         state.pipes.push(target);
-        target.emit('pipe', source);
-        if (!state.flowing)
-            source.resume();
+        new Pipe(source, target).begin(options?.end !== false && !isStandard(target));
         return target;
     }
 
     function unpipe(source, target) {
         const state = source._readableState;
-        const gone = target === undefined ? state.pipes.slice() : state.pipes.filter((each) => each === target);
-        state.pipes = state.pipes.filter((each) => !gone.includes(each));
-        for (const each of gone)
-            each.emit('unpipe', source, { hasUnpiped: false });
-        if (gone.length > 0 && state.pipes.length === 0)
+        if (state.pipes.length === 0)
+            return source;
+        if (!target) {
+            const all = state.pipes;
+            state.pipes = [];
             source.pause();
+            for (const each of all)
+                each.emit('unpipe', source, { hasUnpiped: false });
+            return source;
+        }
+        const index = state.pipes.indexOf(target);
+        if (index < 0)
+            return source;
+        state.pipes.splice(index, 1);
+        if (state.pipes.length === 0)
+            source.pause();
+        target.emit('unpipe', source, { hasUnpiped: false });
         return source;
     }
 
-    // ---- finished ----
-
-    function finished(stream, options, callback) {
-        if (typeof options === 'function')
-            [options, callback] = [{}, options];
-        options ??= {};
-        const reading = stream._readableState, writing = stream._writableState;
-        const wants = {
-            readable: options.readable ?? !!reading,
-            writable: options.writable ?? !!writing,
+    // Of a Stream that is neither Readable nor Writable.
+    function pipePlain(source, target, options) {
+        let isOver = false;
+        const onData = (chunk) => {
+            if (target.writable && target.write(chunk) === false && source.pause)
+                source.pause();
         };
-        let isDone = false;
-        const isOver = () => (!wants.readable || !reading || reading.endEmitted)
-            && (!wants.writable || !writing || writing.finished);
-        const finish = (error) => {
-            if (isDone)
-                return;
-            isDone = true;
-            callback.call(stream, error);
+        const onDrain = () => {
+            if (source.readable && source.resume)
+                source.resume();
         };
-        const onStep = () => isOver() && finish();
-        const onError = (error) => finish(error);
-        const onClose = () => finish(isOver() ? stream.errored ?? undefined
-            : stream.errored ?? nodeError(Error, 'ERR_STREAM_PREMATURE_CLOSE', 'Premature close'));
-        const names = { end: onStep, finish: onStep, error: onError, close: onClose };
-        if (options.error === false)
-            delete names.error;
-        for (const name of Object.keys(names))
-            stream.on(name, names[name]);
-        options.signal?.addEventListener('abort', () => finish(abortError(options.signal)), { once: true });
-        if (stream.closed || (stream.destroyed && (reading ?? writing)?.closeEmitted))
-            host.nextTick(onClose);
-        else if (isOver())
-            host.nextTick(onStep);
-        return () => {
-            for (const name of Object.keys(names))
-                stream.removeListener(name, names[name]);
-        };
-    }
-
-    // ---- pipeline ----
-
-    const isStream = (value) => typeof value?.pipe === 'function' || typeof value?.write === 'function';
-
-    function toStream(part, before) {
-        if (isStream(part))
-            return part;
-        const made = typeof part === 'function' ? part(before) : part;
-        if (made?.[Symbol.asyncIterator] || made?.[Symbol.iterator])
-            return from(need('stream').Readable, made);
-        if (typeof made?.then === 'function')
-            return made;
-        throw invalidArgType('streams', ['Stream', 'Iterable', 'AsyncIterable', 'Function'], part);
-    }
-
-    function pipeline(...parts) {
-        const callback = parts.pop();
-        if (typeof callback !== 'function')
-            throw invalidArgType('streams[stream.length - 1]', 'function', callback);
-        if (parts.length === 1 && Array.isArray(parts[0]))
-            parts = parts[0];
-        if (parts.length < 2)
-            throw nodeError(TypeError, 'ERR_MISSING_ARGS', 'The "streams" argument must be specified');
-        const streams = [];
-        let failure, value, waiting = 0;
-        const over = (error, stream) => {
-            if (error && (!failure || failure.code === 'ERR_STREAM_PREMATURE_CLOSE'))
-                failure = error;
-            if (error)
-                for (const each of streams)
-                    if (each !== stream && !each.destroyed)
-                        each.destroy?.(error);
-            if (--waiting === 0)
-                host.nextTick(() => callback(failure, value));
-        };
-        let last;
-        for (const part of parts) {
-            const stream = toStream(part, last);
-            waiting++;
-            if (!isStream(stream)) {
-                Promise.resolve(stream).then((result) => {
-                    value = result;
-                    over();
-                }, over);
-                break;
+        const once = (fn) => () => {
+            if (!isOver) {
+                isOver = true;
+                fn();
             }
-            streams.push(stream);
-            const isFirst = last === undefined, isLast = part === parts.at(-1);
-            finished(stream, { readable: !isLast, writable: !isFirst }, (error) => over(error, stream));
-            if (last && isStream(part))
-                last.pipe(stream);
-            last = stream;
-        }
-        for (const stream of streams)
-            if (stream.listenerCount('error') === 0)
-                stream.on('error', () => {});
-        return last;
-    }
-
-    const promises = {
-        finished: (stream, options) => new Promise((resolve, reject) => {
-            finished(stream, options ?? {}, (error) => (error ? reject(error) : resolve()));
-        }),
-        pipeline: (...parts) => new Promise((resolve, reject) => {
-            const last = parts.at(-1);
-            if (last && typeof last === 'object' && !isStream(last) && !last[Symbol.asyncIterator] && !last[Symbol.iterator])
-                parts.pop();
-            pipeline(...parts, (error, value) => (error ? reject(error) : resolve(value)));
-        }),
-    };
-
-    // ---- Iteration ----
-
-    async function* iterate(stream, options) {
-        let wake = () => {}, error, isOver = false;
-        const next = () => wake();
-        stream.on('readable', next);
-        const stop = finished(stream, { writable: false }, (failure) => {
-            error = failure;
-            isOver = true;
-            wake();
-        });
-        try {
-            for (;;) {
-                const chunk = stream.destroyed ? null : stream.read();
-                if (chunk !== null) {
-                    yield chunk;
-                } else if (error) {
-                    throw error;
-                } else if (isOver) {
-                    return;
-                } else {
-                    await new Promise((resolve) => {
-                        wake = resolve;
-                    });
-                }
-            }
-        } finally {
-            stop();
-            stream.removeListener('readable', next);
-            if ((options?.destroyOnReturn !== false || error) && !stream.destroyed)
-                stream.destroy();
-        }
-    }
-
-    function from(Readable, source, options) {
-        if (typeof source === 'string' || source instanceof Uint8Array) {
-            return new Readable({
-                objectMode: true, ...options,
-                read() {
-                    this.push(source);
-                    this.push(null);
-                },
-            });
-        }
-        const begin = source?.[Symbol.asyncIterator] ?? source?.[Symbol.iterator];
-        if (typeof begin !== 'function')
-            throw invalidArgType('iterable', ['Iterable'], source);
-        const iterator = begin.call(source);
-        let isBusy = false;
-        const feed = async (stream) => {
-            try {
-                for (;;) {
-                    const step = await iterator.next();
-                    const value = step.done ? null : await step.value;
-                    if (!step.done && value === null)
-                        throw nodeError(TypeError, 'ERR_STREAM_NULL_VALUES', 'May not write null values to stream');
-                    if (!stream.push(value) || step.done)
-                        break;
-                }
-            } catch (error) {
-                stream.destroy(error);
-            }
-            isBusy = false;
         };
-        return new Readable({
-            objectMode: true, highWaterMark: 1, ...options,
-            read() {
-                if (!isBusy) {
-                    isBusy = true;
-                    feed(this);
-                }
-            },
-            destroy(error, callback) {
-                Promise.resolve(iterator.return?.()).then(() => callback(error), (failure) => callback(failure ?? error));
-            },
-        });
+        const onEnd = once(() => target.end());
+        const onClose = once(() => typeof target.destroy === 'function' && target.destroy());
+        function onError(error) {
+            cleanUp();
+            if (this.listenerCount('error') === 0)
+                this.emit('error', error);
+        }
+        const ends = !target._isStdio && options?.end !== false;
+        const listeners = [[source, 'data', onData], [target, 'drain', onDrain], ...ends ? [[source, 'end', onEnd],
+            [source, 'close', onClose]] : []];
+        const last = [[source, 'end', cleanUp], [source, 'close', cleanUp], [target, 'close', cleanUp]];
+        function cleanUp() {
+            for (const [emitter, name, listener] of [...listeners, [source, 'error', onError], [target, 'error', onError], ...last])
+                emitter.removeListener(name, listener);
+        }
+        for (const [emitter, name, listener] of listeners)
+            emitter.on(name, listener);
+        prepend(source, 'error', onError);
+        prepend(target, 'error', onError);
+        for (const [emitter, name, listener] of last)
+            emitter.on(name, listener);
+        target.emit('pipe', source);
+        return target;
     }
 
-    return { pipe, unpipe, finished, pipeline, promises, iterate, from };
+    return { pipe, unpipe, pipePlain };
 })

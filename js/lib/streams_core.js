@@ -22,6 +22,8 @@
             this.controller = undefined;
             // The ReadableStream that programs hold.
             this.object = undefined;
+            // A promise of its end, when somebody wants one.
+            this.over = undefined;
         }
     }
 
@@ -99,6 +101,7 @@
 
     function closeStream(stream) {
         stream.state = CLOSED;
+        stream.over?.resolve();
         const reader = stream.reader;
         if (reader === undefined) {
             return;
@@ -114,6 +117,7 @@
     function errorStream(stream, reason) {
         stream.state = ERRORED;
         stream.error = reason;
+        stream.over?.reject(reason);
         const reader = stream.reader;
         if (reader === undefined) {
             return;

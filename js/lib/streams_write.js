@@ -28,6 +28,8 @@
             this.inFlightClose = undefined;
             this.pendingAbort = undefined;
             this.backpressure = false;
+            // A promise of its end, when somebody wants one.
+            this.over = undefined;
         }
 
         queuedOrInFlight() {
@@ -124,6 +126,7 @@
         }
 
         rejectClose() {
+            this.over?.reject(this.error);
             if (this.closeRequest !== undefined) {
                 this.closeRequest.reject(this.error);
                 this.closeRequest = undefined;
@@ -156,6 +159,7 @@
                 }
             }
             this.state = CLOSED;
+            this.over?.resolve();
             if (this.writer !== undefined) {
                 this.writer.closed.resolve();
             }
