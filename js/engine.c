@@ -21,6 +21,12 @@ static void engine_forget_place(JSContext *context);
 static void engine_lend_memory(JSRuntime *runtime);
 static void engine_take_memory(JSRuntime *runtime);
 static JSValue engine_spare_error(JSContext *context);
+struct JSParseState;
+static void engine_guard_begin(struct JSParseState *state, bool is_async, int label_throw);
+static void engine_guard_end(struct JSParseState *state, bool is_async);
+static void engine_guard_leave(struct JSParseState *state, bool is_async, int label_leave, int label_break);
+static void engine_guard_return(struct JSParseState *state);
+static void engine_guard_throw(struct JSParseState *state, bool is_async, int label_throw);
 
 #include "quickjs.c"
 
@@ -213,4 +219,81 @@ static void engine_take_memory(JSRuntime *runtime) {
 static JSValue engine_spare_error(JSContext *context) {
     JSValue *spare = context->rt->libc_opaque;
     return spare ? JS_DupValue(context, *spare) : JS_NULL;
+}
+
+/* ---- for await ----
+ *
+ * What leaves the body of a for await loop by an error waits for the iterator's return(), as what leaves it by break does; what
+ * next() throws does not even ask for it. While body and target of an assignment run, the stack has one value more, and the place
+ * where to go with an error:
+ *
+ *     iterator, next, mark     between two rounds; the mark is an offset of -1: errors go by
+ *     iterator, next, mark, value, offset of label_throw     in the body
+ */
+
+static void engine_guard_begin(JSParseState *state, bool is_async, int label_throw) {
+    if (!is_async)
+        return;
+    emit_goto(state, OP_catch, label_throw);
+    emit_op(state, OP_dup2); /* a copy of the value, above the offset */
+    emit_op(state, OP_drop);
+}
+
+/* The body has ended. */
+static void engine_guard_end(JSParseState *state, bool is_async) {
+    if (!is_async)
+        return;
+    emit_op(state, OP_drop);
+    emit_op(state, OP_drop);
+}
+
+/* It ends by break, which comes to label_leave; an iterator that is done comes from above. */
+static void engine_guard_leave(JSParseState *state, bool is_async, int label_leave, int label_break) {
+    if (!is_async)
+        return;
+    emit_goto(state, OP_goto, label_break);
+    emit_label(state, label_leave);
+    engine_guard_end(state, true);
+}
+
+/* It ends by return: iterator, next, mark, value, result -> iterator, next, result */
+static void engine_guard_return(JSParseState *state) {
+    emit_op(state, OP_nip);
+    emit_op(state, OP_nip_catch);
+}
+
+/* It has thrown: iterator, next, mark, value, error. Whatever becomes of return(), that error goes on. */
+static void engine_guard_throw(JSParseState *state, bool is_async, int label_throw) {
+    if (!is_async)
+        return;
+    int label_end = emit_goto(state, OP_goto, -1);
+    emit_label(state, label_throw);
+    emit_op(state, OP_nip);
+    emit_op(state, OP_nip);
+    emit_op(state, OP_nip);
+    emit_op(state, OP_swap);
+    int label_failed = emit_goto(state, OP_catch, -1);
+    emit_op(state, OP_dup2);
+    emit_op(state, OP_drop); /* error, iterator, offset, iterator */
+    emit_op(state, OP_get_field2);
+    emit_atom(state, JS_ATOM_return);
+    emit_op(state, OP_dup);
+    emit_op(state, OP_is_undefined_or_null);
+    int label_none = emit_goto(state, OP_if_true, -1);
+    emit_op(state, OP_call_method);
+    emit_u16(state, 0);
+    emit_op(state, OP_await);
+    int label_closed = emit_goto(state, OP_goto, -1);
+    emit_label(state, label_none);
+    emit_op(state, OP_drop);
+    emit_label(state, label_closed);
+    emit_op(state, OP_drop);
+    emit_op(state, OP_drop); /* the offset */
+    int label_over = emit_goto(state, OP_goto, -1);
+    emit_label(state, label_failed);
+    emit_op(state, OP_drop); /* of two errors the first */
+    emit_label(state, label_over);
+    emit_op(state, OP_drop);
+    emit_op(state, OP_throw);
+    emit_label(state, label_end);
 }

@@ -22,7 +22,8 @@
         'node:perf_hooks': 'performance',
         'node:buffer': 'buffer', 'node:crypto': 'node_crypto', 'node:os': 'os', 'node:querystring': 'querystring',
         'node:string_decoder': 'string_decoder', 'node:fs': 'fs', 'node:tty': 'tty', 'node:child_process': 'child_process',
-        'node:stream': 'stream', 'node:stream/promises': 'stream', 'node:diagnostics_channel': 'diagnostics_channel',
+        'node:stream': 'stream', 'node:stream/promises': 'stream', 'node:stream/web': 'streams',
+        'node:diagnostics_channel': 'diagnostics_channel',
     };
 
     function builtinName(name) {
