@@ -51,11 +51,12 @@ struct wf_js_fiber {
     bool is_background;         /* a program that waits for it alone is over */
     struct wf_js_wait *waiting; /* what it waits for; with the turn */
     weft_semaphore turn;
-    void *frame;           /* the engine's, while it has not the turn */
-    const char *stack_end; /* how far JavaScript may go */
-    weft_scope *scope;     /* of all its waits; NULL: it has not begun */
-    bool is_cancelled;     /* before it began */
-    JSValue handle;        /* not counted: the handle forgets the fiber, or the other way round */
+    void *frame;                /* the engine's, while it has not the turn */
+    const char *stack_end;      /* how far JavaScript may go */
+    weft_scope *scope;          /* of all its waits; NULL: it has not begun */
+    struct wf_js_scope *scopes; /* inside that one, the innermost first */
+    bool is_cancelled;          /* before it began */
+    JSValue handle;             /* not counted: the handle forgets the fiber, or the other way round */
 };
 
 struct weft_js {
@@ -125,6 +126,7 @@ struct wf_js_wait {
     const char *what;  /* what is waited for, in words */
     weft_fiber fiber;  /* that waits; with the turn */
     atomic_bool is_up; /* it has ended, though nobody may have been told yet */
+    bool is_sure;      /* on a fiber that is cancelled, too */
     bool is_promise;   /* also on a fiber */
     bool has_callback; /* instead of a promise, on a fiber too: callback(error) or callback(null, result) */
     JSValue callback;
@@ -178,6 +180,9 @@ bool wf_js_is_stranded(weft_js *js);
 /* Fibers are among it: says on standard error which ones, and where. */
 bool wf_js_tell_deadlock(weft_js *js);
 
+/* js/scope.c: at the end of a fiber, on it. */
+void wf_js_close_scopes(struct wf_js_fiber *fiber);
+
 /* js/server.c: at the end, nobody will answer any more. */
 void wf_js_drop_servers(weft_js *js);
 /* js/callback.c: at the end, nobody will call any more. */
@@ -206,6 +211,8 @@ int wf_js_add_system(JSContext *context, JSValueConst host);
 int wf_js_add_text(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
 int wf_js_add_select(JSContext *context, JSValueConst host);
+int wf_js_add_gates(JSContext *context, JSValueConst host);
+int wf_js_add_scopes(JSContext *context, JSValueConst host);
 int wf_js_add_http(JSContext *context, JSValueConst host);
 int wf_js_add_servers(JSContext *context, JSValueConst host);
 int wf_js_add_fetch(JSContext *context, JSValueConst host);

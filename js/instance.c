@@ -31,7 +31,7 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_turn,      wf_js_add_callbacks, wf_js_add_system,    wf_js_add_text,  wf_js_add_channels,
     wf_js_add_select,    wf_js_add_http,      wf_js_add_servers,   wf_js_add_fetch, wf_js_add_streams,
     wf_js_add_writing,   wf_js_add_sockets,   wf_js_add_datagrams, wf_js_add_names, wf_js_add_errors,
-    wf_js_add_processes, wf_js_add_runs,      wf_js_add_signals,
+    wf_js_add_processes, wf_js_add_runs,      wf_js_add_signals,   wf_js_add_gates, wf_js_add_scopes,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -369,7 +369,8 @@ JSValue wf_js_throw_errno(JSContext *context, int status, const char *what) {
     JSValue error = JS_NewError(context);
     if (JS_IsException(error))
         return error;
-    snprintf(text, sizeof text, "%s: %s", what, strerror(-status));
+    /* What the system says of the first is about connections. */
+    snprintf(text, sizeof text, "%s: %s", what, status == -ETIMEDOUT ? "Timed out" : strerror(-status));
     JS_DefinePropertyValueStr(context, error, "message", JS_NewString(context, text),
                               JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
     JS_SetPropertyStr(context, error, "errno", JS_NewInt32(context, status));

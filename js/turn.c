@@ -212,6 +212,7 @@ static void run_fiber(struct wf_js_fiber *fiber) {
     if (!js->has_ended)
         wf_js_call(js, fiber->settle[has_failed], 1, &result);
     JS_FreeValue(context, result);
+    wf_js_close_scopes(fiber);
     free_fiber(fiber);
     wf_js_ends(js, true);
 }
@@ -258,7 +259,12 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     fiber->waiting = wait;
     wf_js_lies_down(wait);
     give_back(fiber);
-    wait->status = JS_IsUndefined(wait->handle) ? wait->wait(wait) : wait_in_scope(wait);
+    if (wait->is_sure)
+        weft_shield();
+    bool has_scope = wait->is_sure || !JS_IsUndefined(wait->handle);
+    wait->status = has_scope ? wait_in_scope(wait) : wait->wait(wait);
+    if (wait->is_sure)
+        weft_unshield();
     wf_js_gets_up(wait);
     if (wf_js_submit(js->loop, resume_fiber, fiber) != 0)
         weft_exit(NULL); /* the loop is over: nobody will ever lend the turn again */
@@ -415,10 +421,13 @@ static void tell(struct wf_js_wait *wait, bool has_failed, JSValueConst result) 
 
 /* Idle waits keep the loop from now on, too: who frees the instance sleeps in it until they are gone. */
 void wf_js_cancel_all(weft_js *js) {
-    for (struct wf_js_fiber *fiber = js->fibers; fiber; fiber = fiber->next)
+    wf_js_lock_waits(js);
+    for (struct wf_js_fiber *fiber = js->fibers; fiber; fiber = fiber->next) {
         if (fiber->scope)
             weft_scope_cancel(fiber->scope, -ECANCELED, NULL);
-    wf_js_lock_waits(js);
+        if (fiber->waiting && fiber->waiting->scope) /* inside a shield */
+            weft_scope_cancel(fiber->waiting->scope, -ECANCELED, NULL);
+    }
     for (struct wf_js_wait *wait = js->waits; wait; wait = wait->next) {
         if (wait->is_idle)
             wait->is_idle = wf_js_keep(js) != 0;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // js/lib/fiber.js - functions on fibers of their own.
 // host: go(fn, ...arguments), goStart(name, stack, isBackground, fn, ...arguments) -> [promise, handle], goCancel(handle),
-//       sleep(milliseconds), isFiber()
+//       sleep(milliseconds), isFiber(), gateNew(), gateWait(gate, milliseconds, kind, surely), gateOpen(gate)
 (function (host, need) {
     'use strict';
     const { abortable } = need('abortable');
     const { settlement } = need('channel');
     const sleep = (milliseconds, options) => abortable(options?.signal, () => host.sleep(milliseconds));
     const isFiber = () => host.isFiber();
+    const childrenOfScope = 8; // as in js/gate.c
     const leastStack = 256 * 1024, mostStack = 1024 ** 3;
     const go = (fn, ...values) => host.go(fn, ...values);
 
@@ -42,5 +43,13 @@
         throw value;
     }
 
-    return { go, sleep, isFiber, wait };
+    // On a fiber: until the promise is settled, also when the fiber is cancelled.
+    function waitSurely(promise) {
+        const gate = host.gateNew();
+        const open = () => host.gateOpen(gate);
+        promise.then(open, open);
+        host.gateWait(gate, -1, childrenOfScope, true);
+    }
+
+    return { go, sleep, isFiber, wait, waitSurely };
 })

@@ -8,35 +8,14 @@
     const { Channel } = need('channel');
     const { select } = need('select');
     const { scope } = need('scope');
+    const { after, ticker, Ticker } = need('ticker');
+    const { Mutex, RWLock, Cond } = need('locks');
+    const { Semaphore, WaitGroup, Once, Barrier } = need('counts');
     const chan = (capacity) => new Channel(capacity);
 
-    // One at a time. run(fn) holds it while fn runs, whatever it waits for meanwhile.
-    class Mutex {
-        #turn = new Channel(1);
-
-        lock(options) {
-            return this.#turn.send(true, options);
-        }
-
-        unlock() {
-            if (this.#turn.length === 0)
-                throw new Error('The mutex is not locked');
-            return this.#turn.recv();
-        }
-
-        run(fn) {
-            const locked = this.lock();
-            if (isFiber()) {
-                try {
-                    return fn();
-                } finally {
-                    this.unlock();
-                }
-            }
-            return locked.then(fn).finally(() => this.unlock());
-        }
-    }
-
-    const exported = { go, sleep, wait, select, scope, isFiber, chan, Channel, Mutex };
+    const exported = {
+        go, sleep, wait, select, scope, isFiber, chan, Channel, after, ticker, Ticker,
+        Mutex, RWLock, Cond, Semaphore, WaitGroup, Once, Barrier,
+    };
     return { ...exported, default: exported };
 })

@@ -54,16 +54,14 @@ const both = await Promise.all([
 show('they met', both[0] === both[1]);
 
 // A signal ends every wait, with its reason.
+const locked = new Mutex();
+await locked.lock();
 for (const [name, wait] of Object.entries({
     sleep: (options) => sleep(1e6, options),
     recv: (options) => chan().recv(options),
     send: (options) => chan().send(1, options),
     select: (options) => select([{ recv: chan() }], options),
-    lock: (options) => {
-        const mutex = new Mutex();
-        mutex.lock();
-        return mutex.lock(options);
-    },
+    lock: (options) => locked.lock(options),
 })) {
     for (const place of ['promise', 'fiber']) {
         const controller = new AbortController();
