@@ -15,7 +15,9 @@
  * weft_js_finish looks between two turns of the loop, as long as movers is 0: before the first sleep a moment later, since mostly
  * somebody is on its way, and then once for each turn.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "host.h"
 
@@ -28,6 +30,7 @@ static const int64_t MOMENT = 20 * WEFT_MILLISECOND;
 static void move(weft_js *js, int change);
 static int step(weft_js *js);
 static bool has_only_waits(weft_js *js);
+static bool have_left(weft_js *js);
 static bool is_waiting(const struct wf_js_wait *wait);
 static void tell_fiber(JSContext *context, const struct wf_js_fiber *fiber);
 
@@ -93,7 +96,7 @@ static int step(weft_js *js) {
 }
 
 bool wf_js_is_stranded(weft_js *js) {
-    if (js->holds == 0 || atomic_load(&js->movers) > 0 || !has_only_waits(js))
+    if (js->holds == 0 || atomic_load(&js->movers) > 0 || !has_only_waits(js) || !have_left(js))
         return false;
     for (struct wf_js_fiber *fiber = js->fibers; fiber; fiber = fiber->next)
         if (!fiber->waiting || !is_waiting(fiber->waiting))
@@ -115,6 +118,31 @@ static bool has_only_waits(weft_js *js) {
     if (weft_loop_keep(js->loop) != 0) /* it has ended */
         js->holds = 0;
     return !is_alive;
+}
+
+/* A fiber's end poisons the events that it owned: that is the last that it does, after it has ended for JavaScript. */
+void wf_js_leaves_late(weft_js *js) {
+    (void)have_left(js);
+    if (js->leaving_count == js->leaving_room) {
+        size_t room = js->leaving_room ? 2 * js->leaving_room : 4;
+        weft_fiber *longer = realloc(js->leaving, room * sizeof *longer);
+        if (!longer) { /* nobody will know when it has left, so nothing is told any more */
+            move(js, 1);
+            return;
+        }
+        js->leaving = longer;
+        js->leaving_room = room;
+    }
+    js->leaving[js->leaving_count++] = weft_self();
+}
+
+static bool have_left(weft_js *js) {
+    size_t left = 0;
+    for (size_t i = 0; i < js->leaving_count; i++)
+        if (weft_is_waiting(js->leaving[i]) != -ESTALE)
+            js->leaving[left++] = js->leaving[i];
+    js->leaving_count = left;
+    return left == 0;
 }
 
 static bool is_waiting(const struct wf_js_wait *wait) {

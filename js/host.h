@@ -48,6 +48,7 @@ struct wf_js_fiber {
     int64_t number; /* from 1 */
     char name[32];
     size_t stack_size;
+    bool owns_events;           /* its end may poison some, a little later than JavaScript sees it end */
     bool is_background;         /* a program that waits for it alone is over */
     struct wf_js_wait *waiting; /* what it waits for; with the turn */
     weft_semaphore turn;
@@ -70,9 +71,11 @@ struct weft_js {
     const char *stack_begin, *stack_end; /* of the loop's owner, where it was last found */
     struct wf_js_fiber *holder;          /* NULL: the loop */
     struct wf_js_fiber *fibers;
-    int64_t fiber_count;      /* that there have been */
-    int holds;                /* fibers and waits for which the loop is kept: once for all of them. With the turn */
-    atomic_int movers;        /* those of them, and others, that do not wait for JavaScript alone: js/deadlock.c */
+    int64_t fiber_count; /* that there have been */
+    int holds;           /* fibers and waits for which the loop is kept: once for all of them. With the turn */
+    atomic_int movers;   /* those of them, and others, that do not wait for JavaScript alone: js/deadlock.c */
+    weft_fiber *leaving; /* fibers that have ended for JavaScript, but may still poison events of theirs */
+    size_t leaving_count, leaving_room;
     bool is_finishing;        /* somebody is in weft_js_finish, */
     bool is_looking;          /* and looks between two turns of the loop whether anything can go on */
     JSValue next_handle;      /* by which the next wait can be cancelled; undefined: it cannot */
@@ -173,6 +176,8 @@ void wf_js_unkeep(weft_js *js);
 /* The wait begins, with the turn; and has ended, without it. */
 void wf_js_lies_down(struct wf_js_wait *wait);
 void wf_js_gets_up(struct wf_js_wait *wait);
+/* The fiber that calls may still end waits of others after its end for JavaScript. */
+void wf_js_leaves_late(weft_js *js);
 /* Runs the loop until nothing is alive, or nothing can go on: 0. 1: it has been stopped; or its errors. */
 int wf_js_run_until_quiet(weft_js *js);
 /* All that is alive waits for JavaScript, and there is none that will run. By the owner of the loop, between two turns. */
@@ -212,6 +217,8 @@ int wf_js_add_text(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
 int wf_js_add_select(JSContext *context, JSValueConst host);
 int wf_js_add_gates(JSContext *context, JSValueConst host);
+int wf_js_add_events(JSContext *context, JSValueConst host);
+int wf_js_add_event_queues(JSContext *context, JSValueConst host);
 int wf_js_add_scopes(JSContext *context, JSValueConst host);
 int wf_js_add_http(JSContext *context, JSValueConst host);
 int wf_js_add_servers(JSContext *context, JSValueConst host);

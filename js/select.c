@@ -13,8 +13,8 @@
 static bool time_begin(JSContext *context, struct wf_js_case *one, JSValueConst value, weft_case *out);
 
 static const struct wf_js_case_kind time_case = {.begin = time_begin};
-static const struct wf_js_case_kind *const kinds[] = {&wf_js_receive_case, &wf_js_send_case, &time_case,
-                                                      &wf_js_end_case, &wf_js_signal_case};
+static const struct wf_js_case_kind *const kinds[] = {&wf_js_receive_case, &wf_js_send_case,   &time_case,
+                                                      &wf_js_end_case,     &wf_js_signal_case, &wf_js_event_case};
 
 /* In the list that JavaScript gives: kind, thing, value. */
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds, STRIDE = 3 };

@@ -31,6 +31,8 @@ struct wf_js_case_kind {
 
 /* js/channel.c */
 extern const struct wf_js_case_kind wf_js_receive_case, wf_js_send_case;
+/* js/event.c */
+extern const struct wf_js_case_kind wf_js_event_case;
 /* js/process.c, js/signal.c */
 extern const struct wf_js_case_kind wf_js_end_case, wf_js_signal_case;
 

@@ -213,6 +213,8 @@ static void run_fiber(struct wf_js_fiber *fiber) {
         wf_js_call(js, fiber->settle[has_failed], 1, &result);
     JS_FreeValue(context, result);
     wf_js_close_scopes(fiber);
+    if (fiber->owns_events)
+        wf_js_leaves_late(js);
     free_fiber(fiber);
     wf_js_ends(js, true);
 }

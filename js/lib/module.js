@@ -15,7 +15,7 @@
     // ---- What comes with weft ----
 
     const builtins = {
-        'weft:go': 'go', 'weft:net': 'net', 'weft:process': 'children', 'weft:trace': 'trace', 'weft:http': 'http', 'node:http': 'node_http',
+        'weft:go': 'go', 'weft:events': 'weft_events', 'weft:net': 'net', 'weft:process': 'children', 'weft:trace': 'trace', 'weft:http': 'http', 'node:http': 'node_http',
         'node:events': 'events', 'node:path': 'path', 'node:util': 'util', 'node:assert': 'assert',
         'node:assert/strict': 'assert', 'node:timers': 'timers', 'node:timers/promises': 'timers',
         'node:process': 'process', 'node:module': 'module', 'node:url': 'url', 'node:console': 'console',

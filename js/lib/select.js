@@ -6,7 +6,7 @@
     const { abortable, timeLimit } = need('abortable');
     const { asCase, kinds } = need('select_case');
     const { settlement } = need('channel');
-    const things = { recv: 'a channel', send: 'a channel', exit: 'a child', signal: 'signals' }; // what each key wants
+    const things = { recv: 'a channel', send: 'a channel', exit: 'a child', signal: 'signals', event: 'an event' }; // what each key wants
 
     function settled([isGood, value]) {
         if (isGood)
@@ -37,8 +37,8 @@
     function select(cases, options) {
         const flat = [], makers = [];
         for (const one of cases) {
-            const [kind, handle, maker] = caseOf(one);
-            flat.push(kind, handle, one.value);
+            const [kind, handle, maker, value = one.value] = caseOf(one);
+            flat.push(kind, handle, value);
             makers.push(maker);
         }
         const limit = timeLimit(options);
