@@ -217,6 +217,7 @@ int wf_js_add_text(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
 int wf_js_add_select(JSContext *context, JSValueConst host);
 int wf_js_add_gates(JSContext *context, JSValueConst host);
+int wf_js_add_sleep(JSContext *context, JSValueConst host);
 int wf_js_add_events(JSContext *context, JSValueConst host);
 int wf_js_add_event_queues(JSContext *context, JSValueConst host);
 int wf_js_add_scopes(JSContext *context, JSValueConst host);

@@ -220,6 +220,9 @@ typedef struct weft_pool_options {
     weft_placement placement;
     uint32_t max_queued; /* works that may be queued, not counting held and running ones; default: any number */
     weft_rejection rejection;
+    uint32_t
+        max_running; /* works that may run at one time, those that wait included; default: any number. Not counted: works that
+                             have a thread of their own, and those that their submitter runs */
     bool suspended;       /* works are held until weft_pool_start */
     bool store_results;   /* as if every work asked for it */
     bool keep_results;    /* do not clear stored results and ids that are over when a generation begins */

@@ -50,6 +50,8 @@ static int help_until(weft_pool *pool, weft_case end, int64_t deadline) {
         struct wf_task *task = wf_pool_next_any(pool);
         if (task && wf_work_claim(pool, wf_work_of(task), NULL))
             wf_work_run_here(pool, wf_work_of(task));
+        if (task && pool->options.max_running)
+            wf_pool_give_slot_back(pool);
     }
 }
 

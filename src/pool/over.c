@@ -206,6 +206,7 @@ void wf_work_abandon(weft_pool *pool, struct wf_work *work, weft_work handle) {
     wf_fetch_add_acq_rel(&pool->inside, 1); /* before its function can find out */
     bool is_ours = wf_work_is(word, handle) && (word & WF_WORK_FORCE) &&
                    seize_claimed(work, is_late ? WEFT_WORK_TIMED_OUT : WEFT_WORK_FORCE_STOPPED, WF_WORK_INSIDE);
+    bool has_slot = is_ours && work->runner && wf_exchange_acq_rel(&work->runner->has_slot, 0);
     if (is_ours && work->runner)
         wf_runner_replace(work->runner);
     if (!is_ours)
@@ -213,6 +214,8 @@ void wf_work_abandon(weft_pool *pool, struct wf_work *work, weft_work handle) {
     wf_lock_drop(&work->lock);
     if (!is_ours)
         return;
+    if (has_slot)
+        wf_pool_give_slot_back(pool);
     wf_fetch_add_relaxed(&pool->counts.abandoned, 1);
     wf_pool_tell_running(pool, -1);
     work->error = is_late ? -ETIMEDOUT : -ECANCELED;

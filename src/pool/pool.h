@@ -160,7 +160,8 @@ struct wf_pool_queue {
     uint32_t next_index;            /* first record that was never used */
     _Atomic uint64_t submitted;     /* written under lock: those that went the short way */
     uint64_t dead;                  /* works in it that are over, in a pool with a limit */
-    uint32_t promised;              /* places that were promised to submits, in a pool with a limit */
+    _Atomic uint32_t slots_taken; /* written under lock: runs of works, in a pool with max_running; read as length is */
+    uint32_t promised;            /* places that were promised to submits, in a pool with a limit */
 };
 
 /* What belongs to a processor of the engine: its holder is the owner. */
@@ -196,6 +197,7 @@ struct wf_runner {
     bool is_inside;                /* in the function of the work */
     int code;                      /* what that returned */
     bool is_long;                  /* it has a thread of its own */
+    _Atomic uint32_t has_slot;     /* one of queue.slots_taken is its; whoever takes that off gives it back */
     _Atomic int64_t native_thread; /* not 0: it is on that thread's own stack */
 };
 
@@ -381,6 +383,8 @@ struct wf_work *wf_queue_discard_locked(weft_pool *pool);
 /* Makes a QUEUED work findable, wherever it belongs, and wakes somebody. Needs no memory but for a new priority: then -ENOMEM
  * and nothing has changed. */
 int wf_pool_enqueue(weft_pool *pool, struct wf_work *work);
+/* A run of a work has ended, in a pool with max_running: the next one may begin. No lock is held. */
+void wf_pool_give_slot_back(weft_pool *pool);
 /* After something was put into a queue. */
 void wf_pool_notify(weft_pool *pool);
 /* The same when the engine is known to be there. */

@@ -18,6 +18,9 @@
  * ones that nobody will come for: there everything is news.) The rest is the engine's
  * parking protocol (queue/idle.h), with wf_pool_has_any as the re-check of whoever is about to sleep. A steal that failed because another thief
  * was faster says nothing about emptiness; has_any looks at the queues themselves.
+ *
+ * A pool with max_running has as many slots, and all its works are in the shared queue: what cannot begin is not there, for those who
+ * look, and whoever gives a slot back while something is in the queue calls wf_pool_notify, as if it had just been put in.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,6 +41,8 @@ static struct wf_work *pop_custom_locked(weft_pool *pool, bool (*pop)(void *queu
 static bool push_local_owner(weft_pool *pool, struct wf_work *work);
 static bool wants_local(weft_pool *pool, const struct wf_work *work);
 static bool engine_ends(const weft_pool *pool);
+static bool may_begin(const weft_pool *pool);
+static struct wf_work *begin_next_locked(weft_pool *pool);
 static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard, struct wf_processor *processor);
 static void fill_ring_locked(weft_pool *pool, struct wf_shard *shard, uint32_t threads);
 static void give_back_free_locked(struct wf_pool_queue *queue, struct wf_shard *shard);
@@ -247,7 +252,8 @@ int wf_pool_enqueue(weft_pool *pool, struct wf_work *work) {
 }
 
 static bool wants_local(weft_pool *pool, const struct wf_work *work) {
-    if (work->priority != 0 || pool->options.max_queued || pool->options.discipline == WEFT_POOL_CUSTOM)
+    if (work->priority != 0 || pool->options.max_queued || pool->options.max_running ||
+        pool->options.discipline == WEFT_POOL_CUSTOM)
         return false;
     const struct wf_terms *terms = wf_work_terms(work);
     weft_placement placement = terms && terms->placement ? terms->placement : pool->options.placement;
@@ -319,6 +325,30 @@ static inline bool engine_ends(const weft_pool *pool) {
     return WF_UNLIKELY(pool->is_mortal) && wf_load_relaxed(&pool->state) == WF_POOL_ENDING;
 }
 
+/* A relaxed look is a hint; with the lock, or after the fences of queue/idle.h, it is an answer. */
+static inline bool may_begin(const weft_pool *pool) {
+    return WF_LIKELY(!pool->options.max_running) ||
+           wf_load_relaxed(&pool->queue.slots_taken) < pool->options.max_running;
+}
+
+/* The next work, with a slot if they are counted. */
+static struct wf_work *begin_next_locked(weft_pool *pool) {
+    struct wf_work *work = may_begin(pool) ? wf_queue_pop_locked(pool) : NULL;
+    if (work && pool->options.max_running)
+        wf_store_relaxed(&pool->queue.slots_taken, wf_load_relaxed(&pool->queue.slots_taken) + 1);
+    return work;
+}
+
+void wf_pool_give_slot_back(weft_pool *pool) {
+    wf_lock_take(&pool->queue.lock);
+    WF_ASSERT(wf_load_relaxed(&pool->queue.slots_taken) > 0);
+    wf_store_relaxed(&pool->queue.slots_taken, wf_load_relaxed(&pool->queue.slots_taken) - 1);
+    bool is_news = wf_load_relaxed(&pool->queue.length) > 0;
+    wf_lock_drop(&pool->queue.lock);
+    if (is_news)
+        wf_pool_notify(pool);
+}
+
 static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard, struct wf_processor *processor) {
     struct wf_pool_queue *queue = &pool->queue;
     if (wf_load_relaxed(&queue->length) == 0 && shard->free_count < FREE_KEPT)
@@ -332,12 +362,12 @@ static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard
     wf_lock_take(&queue->lock);
     if (shard->free_count >= FREE_KEPT)
         give_back_free_locked(queue, shard);
-    struct wf_work *work = engine_ends(pool) ? NULL : wf_queue_pop_locked(pool);
+    struct wf_work *work = engine_ends(pool) ? NULL : begin_next_locked(pool);
     if (work && queue->plain.count > threads)
         fill_ring_locked(pool, shard, threads);
     if (work && WF_UNLIKELY(queue->room_waiters))
         told = wf_wait_take_first_locked(&queue->room_waiters);
-    bool is_more = wf_load_relaxed(&queue->length) > 0 || shard->batched > 0;
+    bool is_more = (wf_load_relaxed(&queue->length) > 0 && may_begin(pool)) || shard->batched > 0;
     wf_lock_drop(&queue->lock);
     wf_pool_wake_one(told);
     if (!work)
@@ -353,7 +383,8 @@ static struct wf_task *take_shared_owner(weft_pool *pool, struct wf_shard *shard
 static void fill_ring_locked(weft_pool *pool, struct wf_shard *shard, uint32_t threads) {
     struct wf_pool_queue *queue = &pool->queue;
     uint64_t length = wf_load_relaxed(&queue->length);
-    if (pool->options.discipline == WEFT_POOL_LIFO || pool->options.max_queued || length != queue->plain.count)
+    if (pool->options.discipline == WEFT_POOL_LIFO || pool->options.max_queued || pool->options.max_running ||
+        length != queue->plain.count)
         return;
     size_t share = queue->plain.count / (threads + 1);
     size_t taken = 0;
@@ -412,10 +443,10 @@ struct wf_task *wf_pool_next_any(weft_pool *pool) {
     struct wf_waiter *told = NULL;
     if (wf_load_relaxed(&pool->queue.length) > 0) {
         wf_lock_take(&pool->queue.lock);
-        struct wf_work *work = wf_queue_pop_locked(pool);
+        struct wf_work *work = begin_next_locked(pool);
         if (work)
             told = wf_wait_take_first_locked(&pool->queue.room_waiters);
-        bool is_more = wf_load_relaxed(&pool->queue.length) > 0;
+        bool is_more = wf_load_relaxed(&pool->queue.length) > 0 && may_begin(pool);
         wf_lock_drop(&pool->queue.lock);
         task = work ? &work->task : NULL;
         if (task && is_more)
@@ -433,7 +464,7 @@ struct wf_task *wf_pool_next_any(weft_pool *pool) {
 }
 
 bool wf_pool_has_any(weft_pool *pool) {
-    if (wf_load_relaxed(&pool->queue.length) > 0 && !engine_ends(pool))
+    if (wf_load_relaxed(&pool->queue.length) > 0 && may_begin(pool) && !engine_ends(pool))
         return true;
     uint32_t limit = wf_engine_limit(&wf_load_relaxed(&pool->fibers)->engine);
     for (uint32_t i = 0; i < limit; i++) {
@@ -446,7 +477,7 @@ bool wf_pool_has_any(weft_pool *pool) {
 }
 
 bool wf_pool_has_work_any(weft_pool *pool) {
-    if (wf_load_relaxed(&pool->queue.length) > 0)
+    if (wf_load_relaxed(&pool->queue.length) > 0 && may_begin(pool))
         return true;
     for (uint32_t i = 0; i < WF_SHARDS_MAX; i++) {
         struct wf_shard *shard = wf_load_acquire(&pool->shards[i]); /* pairs with its making */

@@ -46,6 +46,7 @@ static void *runner_long(void *opaque);
 static struct wf_runner *runner_begin(weft_pool *pool);
 static void runner_end(struct wf_runner *runner);
 static void runner_free(struct wf_runner *runner);
+static void give_slot_back(struct wf_runner *runner);
 static bool run_item(struct wf_runner *runner, struct wf_task *item);
 static bool run_work(struct wf_runner *runner, struct wf_work *work);
 static void work_starts(struct wf_runner *runner, struct wf_work *work);
@@ -59,7 +60,7 @@ static bool call_on_thread_stack(struct wf_runner *runner);
 static void on_thread_stack(void *opaque);
 static bool call_guarded(struct wf_runner *runner, struct wf_try **innermost);
 static void run_without_fiber(struct wf_fiber_worker *worker, struct wf_task *item);
-static void run_without_runner(weft_pool *pool, struct wf_task *item);
+static void run_without_runner(weft_pool *pool, struct wf_task *item, bool has_slot);
 
 struct wf_runner *wf_runner_self(void) {
     struct wf_fiber *fiber = wf_fiber_self();
@@ -123,6 +124,8 @@ static void run_without_fiber(struct wf_fiber_worker *worker, struct wf_task *it
     wf_current_set(NULL);
     if (wf_work_claim(pool, wf_work_of(item), NULL))
         wf_work_run_here(pool, wf_work_of(item));
+    if (pool->options.max_running)
+        wf_pool_give_slot_back(pool);
     wf_current_set(worker);
 }
 
@@ -132,10 +135,11 @@ static void *runner_main(void *opaque) {
     weft_pool *pool = worker->base.engine->supply_owner;
     struct wf_runner *runner = runner_begin(pool);
     if (WF_UNLIKELY(!runner)) {
-        run_without_runner(pool, item);
+        run_without_runner(pool, item, pool->options.max_running > 0);
         return NULL;
     }
     while (item && run_item(runner, item) && may_go_on(runner)) {
+        give_slot_back(runner);
         struct wf_processor *processor = wf_worker_self()->base.processor;
         processor->countdown--;
         wf_count_owner(&processor->counters.switches, 1); /* so that the monitor sees that something goes on */
@@ -153,7 +157,7 @@ static void *runner_long(void *opaque) {
     weft_pool *pool = wf_worker_self()->base.engine->supply_owner;
     struct wf_runner *runner = runner_begin(pool);
     if (WF_UNLIKELY(!runner)) {
-        run_without_runner(pool, &work->task);
+        run_without_runner(pool, &work->task, false);
         return NULL;
     }
     runner->is_long = true;
@@ -170,11 +174,14 @@ int wf_runner_start_long(weft_pool *pool, struct wf_work *work) {
 }
 
 /* On a fiber, but there is no memory for a runner. */
-static void run_without_runner(weft_pool *pool, struct wf_task *item) {
-    if (wf_load_relaxed(&item->state) == WF_ITEM_JOB)
+static void run_without_runner(weft_pool *pool, struct wf_task *item, bool has_slot) {
+    bool is_job = wf_load_relaxed(&item->state) == WF_ITEM_JOB;
+    if (is_job)
         wf_job_run(item);
     else if (wf_work_claim(pool, wf_work_of(item), NULL))
         wf_work_run_here(pool, wf_work_of(item));
+    if (!is_job && has_slot)
+        wf_pool_give_slot_back(pool);
     struct wf_shard *shard = wf_shard_self(pool);
     if (shard)
         wf_shard_flush_any(pool, shard);
@@ -200,6 +207,7 @@ static struct wf_runner *runner_begin(weft_pool *pool) {
     runner->fibers = wf_worker_self()->fibers;
     runner->is_inside = false;
     runner->is_long = false;
+    wf_store_relaxed(&runner->has_slot, 0);
     runner->leaver.next = NULL;
     stack->leavers = &runner->leaver;
     stack->work = runner;
@@ -215,6 +223,7 @@ static void runner_end(struct wf_runner *runner) {
 
 static void runner_free(struct wf_runner *runner) {
     weft_pool *pool = runner->pool;
+    give_slot_back(runner);
     wf_cancel_leave(&runner->member);
     wf_fiber_stack(runner->fiber)->work = NULL;
     struct wf_shard *shard = wf_shard_self(pool);
@@ -229,6 +238,12 @@ static void runner_free(struct wf_runner *runner) {
     }
     wf_cancel_term(&runner->cancel);
     wf_os_free(runner);
+}
+
+/* That of its last work, unless that was given up. */
+static inline void give_slot_back(struct wf_runner *runner) {
+    if (WF_UNLIKELY(wf_load_relaxed(&runner->has_slot)) && wf_exchange_acq_rel(&runner->has_slot, 0))
+        wf_pool_give_slot_back(runner->pool);
 }
 
 /* The fiber ends inside a work: by a panic, by weft_exit, or because the work has left something behind. */
@@ -264,6 +279,8 @@ static bool run_item(struct wf_runner *runner, struct wf_task *item) {
     }
     struct wf_work *work = wf_work_of(item);
     const struct wf_terms *terms = wf_work_terms(work);
+    if (WF_UNLIKELY(runner->pool->options.max_running) && !runner->is_long)
+        wf_store_release(&runner->has_slot, 1); /* pairs with whoever gives the work up */
     if (WF_UNLIKELY(terms && terms->is_long && !runner->is_long) && wf_runner_start_long(runner->pool, work) == 0)
         return true; /* it could not be started when it was submitted */
     return !wf_work_claim(runner->pool, work, runner) || run_work(runner, work);

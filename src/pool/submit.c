@@ -126,7 +126,8 @@ static bool asks_for_nothing(const weft_work_options *options) {
 static int submit_plain(weft_pool *pool, weft_work *out, weft_work_fn fn, void *const *args, size_t count,
                         size_t *done) {
     if (WF_UNLIKELY(pool->options.placement != WEFT_PLACE_SHARED)) {
-        if (wf_shard_self(pool) && !pool->options.max_queued && pool->options.discipline != WEFT_POOL_CUSTOM)
+        bool is_local = !pool->options.max_queued && !pool->options.max_running;
+        if (is_local && wf_shard_self(pool) && pool->options.discipline != WEFT_POOL_CUSTOM)
             return submit_local(pool, out, fn, args, count, done);
     }
     size_t added = 0;
