@@ -19,6 +19,7 @@
 
 #include "command.h"
 #include "file.h"
+#include "quantity.h"
 #include "say.h"
 
 #define DRAW_NS (100 * WEFT_MILLISECOND)
@@ -58,9 +59,7 @@ enum { OPTION_BODY = 256, OPTION_JSON };
 
 static int load_options(struct load_plan *plan, struct parts *parts, int argc, char **argv);
 static int load_option(struct load_plan *plan, struct parts *parts, int c);
-static bool parse_count(const char *text, uint64_t most, uint64_t *out);
 static bool parse_rate(const char *text, double *out);
-static bool parse_time(const char *text, int64_t *out);
 static bool is_token(const char *text, size_t size);
 static int add_header(struct parts *parts, const char *line);
 static bool parse_url(struct load_plan *plan, const char *url);
@@ -127,16 +126,16 @@ static int load_option(struct load_plan *plan, struct parts *parts, int c) {
     int error;
     switch (c) {
     case 'c':
-        if (!parse_count(optarg, MOST_CONNECTIONS, &count))
+        if (!cli_parse_count(optarg, MOST_CONNECTIONS, &count))
             return cli_misuse("load", "load: %s is no number of connections from 1 to %d", optarg, MOST_CONNECTIONS);
         plan->connections = (unsigned)count;
         return -1;
     case 'd':
-        return parse_time(optarg, &plan->duration) ? -1 : cli_misuse("load", "load: %s is no time", optarg);
+        return cli_parse_time(optarg, &plan->duration) ? -1 : cli_misuse("load", "load: %s is no time", optarg);
     case 't':
-        return parse_time(optarg, &plan->timeout) ? -1 : cli_misuse("load", "load: %s is no time", optarg);
+        return cli_parse_time(optarg, &plan->timeout) ? -1 : cli_misuse("load", "load: %s is no time", optarg);
     case 'n':
-        return parse_count(optarg, UINT64_MAX - 1, &plan->limit)
+        return cli_parse_count(optarg, UINT64_MAX - 1, &plan->limit)
                    ? -1
                    : cli_misuse("load", "load: %s is no number of requests", optarg);
     case 'r':
@@ -159,38 +158,10 @@ static int load_option(struct load_plan *plan, struct parts *parts, int c) {
     }
 }
 
-static bool parse_count(const char *text, uint64_t most, uint64_t *out) {
-    char *end;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || value < 1 || value > most)
-        return false;
-    *out = value;
-    return true;
-}
-
 static bool parse_rate(const char *text, double *out) {
     char *end;
     *out = strtod(text, &end);
     return *text >= '0' && *text <= '9' && !*end && *out >= 1e-6 && *out <= 1e9;
-}
-
-static bool parse_time(const char *text, int64_t *out) {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}};
-    char *end;
-    double value = strtod(text, &end);
-    if (*text < '0' || *text > '9')
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i].name) == 0) {
-            value *= units[i].seconds;
-            *out = (int64_t)((value < 1e9 ? value : 1e9) * 1e9);
-            return value >= 1e-6;
-        }
-    }
-    return false;
 }
 
 /* What names of methods and headers are made of. */
@@ -238,7 +209,7 @@ static bool parse_url(struct load_plan *plan, const char *url) {
         if (*colon != ':' || length >= sizeof digits)
             return false;
         memcpy(digits, colon + 1, length);
-        if (!parse_count(digits, 65535, &port))
+        if (!cli_parse_count(digits, 65535, &port))
             return false;
     }
     if (size == 0)

@@ -6,7 +6,7 @@
  * id are what the caller sees. One that must not or cannot be kept runs as a child, since its file has to be removed
  * afterwards; then its exit status is passed on, and a signal that ended it ends us as well.
  *
- * Options come before FILE; everything behind it belongs to the program.
+ * Options come before FILE; everything behind it belongs to the program. Scripts are cli/script.c's.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,41 +22,65 @@
 #include "command.h"
 #include "file.h"
 #include "process.h"
+#include "quantity.h"
 #include "recipe.h"
 #include "say.h"
 #include "script.h"
+#include "weft/runtime.h"
 
 const char cli_run_usage[] =
     "usage: weft run [OPTION...] FILE.js [ARGUMENT...]\n"
-    "       weft run -e TEXT [ARGUMENT...]\n"
+    "       weft run [OPTION...] -e TEXT [ARGUMENT...]\n"
+    "       weft run [OPTION...] - [ARGUMENT...]\n"
     "       weft run [OPTION...] FILE.c [ARGUMENT...]\n"
     "\n"
-    "Runs a script of JavaScript; or compiles a C program against weft, unless the cache has it\n"
-    "already, and runs it. The exit status is the program's, or 1 when it does not compile.\n"
+    "Runs a script of JavaScript, from a file, a text or standard input; or compiles a C program\n"
+    "against weft, unless the cache has it already, and runs it. The exit status is the\n"
+    "program's, or 1 when it does not compile.\n"
     "\n"
-    "  -e, --eval TEXT   a text of JavaScript instead of a file\n"
-    "  --cc CC           compiler to use (else $CC, cc, gcc or clang)\n"
-    "  -O LEVEL          level of optimisation (2)\n"
-    "  -g                with debugging information\n"
-    "  --sanitize=LIST   address, thread, undefined; several with commas\n"
-    "  -I, -D, -L, -l    passed on to the compiler\n"
-    "  --no-cache        compile in any case and keep nothing\n"
-    "  --keep            keep the program in the cache (as always) and say where\n"
-    "  --print           print the compiler command and do nothing\n"
-    "  --help            this text\n"
+    "Scripts:\n"
+    "  -e, --eval TEXT     a text of JavaScript instead of a file\n"
+    "  -p, --print         print what the text is worth: -p TEXT, -pe TEXT\n"
+    "  -c, --check         only look whether it can be understood\n"
+    "  --input-type=TYPE   what a text is: module or commonjs (else it is found out)\n"
+    "  --import-map FILE   what names of modules stand for\n"
+    "  --max-memory SIZE   of the script's heap: 64m, 1g; more is an error in the script\n"
+    "  --max-stack SIZE    of the main script (8m)\n"
+    "  --max-run TIME      of one callback: 500ms, 2s; a longer one is ended by an error\n"
+    "  --workers N         threads of the runtime\n"
+    "\n"
+    "C programs:\n"
+    "  --cc CC             compiler to use (else $CC, cc, gcc or clang)\n"
+    "  -O LEVEL            level of optimisation (2)\n"
+    "  -g                  with debugging information\n"
+    "  --sanitize=LIST     address, thread, undefined; several with commas\n"
+    "  -I, -D, -L, -l      passed on to the compiler\n"
+    "  --no-cache          compile in any case and keep nothing\n"
+    "  --keep              keep the program in the cache (as always) and say where\n"
+    "  --print             print the compiler command and do nothing\n"
+    "\n"
+    "  --help              this text\n"
     "\n"
     "The cache is $XDG_CACHE_HOME/weft, else ~/.cache/weft; it may be removed at any time.\n";
 
+/* STACK_LEAST: below, not even an error can be told. */
+enum { STACK_LEAST = 64 << 10, STACK_MOST = 512 << 20 };
+
 struct run_wish {
     struct cli_recipe recipe;
+    struct cli_script script;
+    struct cli_text input; /* what standard input had */
     bool no_cache;
     bool is_verbose;
-    bool only_print;
+    bool prints;
     bool only_help;
-    const char *script; /* a text of JavaScript instead of a file */
 };
 
+enum { CC = 256, SANITIZE, KEEP, NO_CACHE, INPUT_TYPE, IMPORT_MAP, MAX_MEMORY, MAX_STACK, MAX_RUN, WORKERS };
+
 static int run_parse(struct run_wish *wish, int argc, char **argv);
+static int run_script_option(struct cli_script *script, int option);
+static int run_script(struct run_wish *wish, char **arguments);
 static int run_check_file(const char *file);
 static bool run_knows_sanitizers(const char *list);
 static int run_print(const struct cli_recipe *recipe);
@@ -71,29 +95,46 @@ int cli_run(int argc, char **argv) {
     struct run_wish wish = {0};
     int status = run_parse(&wish, argc, argv);
     if (status == CLI_DONE && !wish.only_help) {
-        if (wish.script || cli_is_script(argv[optind]))
-            return cli_script_run(wish.script ? "[eval]" : argv[optind], wish.script, argv + optind);
-        wish.recipe.file = argv[optind];
-        status = run_check_file(wish.recipe.file);
-        if (status == CLI_DONE)
-            status = cli_recipe_prepare(&wish.recipe);
-        if (status == CLI_DONE)
-            status = wish.only_print ? run_print(&wish.recipe) : run_program(&wish, argv + optind);
+        const char *file = argv[optind];
+        bool is_c = file && cli_path_has_suffix(cli_path_name(file), ".c");
+        if (wish.script.text || (wish.prints && !is_c) || strcmp(file, "-") == 0 || cli_is_script(file)) {
+            status = run_script(&wish, argv + optind);
+        } else {
+            wish.recipe.file = argv[optind];
+            status = run_check_file(wish.recipe.file);
+            if (status == CLI_DONE)
+                status = cli_recipe_prepare(&wish.recipe);
+            if (status == CLI_DONE)
+                status = wish.prints ? run_print(&wish.recipe) : run_program(&wish, argv + optind);
+        }
     }
     cli_recipe_term(&wish.recipe);
+    cli_words_term(&wish.script.host);
+    cli_text_term(&wish.input);
     return status;
 }
 
 static int run_parse(struct run_wish *wish, int argc, char **argv) {
-    enum { CC = 256, SANITIZE, KEEP, NO_CACHE, PRINT };
     static const struct option options[] = {
-        {"cc", required_argument, NULL, CC}, {"sanitize", required_argument, NULL, SANITIZE},
-        {"keep", no_argument, NULL, KEEP},   {"no-cache", no_argument, NULL, NO_CACHE},
-        {"print", no_argument, NULL, PRINT}, {"eval", required_argument, NULL, 'e'},
-        {"help", no_argument, NULL, 'h'},    {0},
+        {"cc", required_argument, NULL, CC},
+        {"sanitize", required_argument, NULL, SANITIZE},
+        {"keep", no_argument, NULL, KEEP},
+        {"no-cache", no_argument, NULL, NO_CACHE},
+        {"print", no_argument, NULL, 'p'},
+        {"eval", required_argument, NULL, 'e'},
+        {"check", no_argument, NULL, 'c'},
+        {"input-type", required_argument, NULL, INPUT_TYPE},
+        {"import-map", required_argument, NULL, IMPORT_MAP},
+        {"max-memory", required_argument, NULL, MAX_MEMORY},
+        {"max-stack", required_argument, NULL, MAX_STACK},
+        {"max-run", required_argument, NULL, MAX_RUN},
+        {"workers", required_argument, NULL, WORKERS},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     struct cli_recipe *recipe = &wish->recipe;
-    for (int c; (c = getopt_long(argc, argv, "+:he:gO:I:D:L:l:", options, NULL)) != -1;) {
+    int status = CLI_DONE;
+    for (int c; status == CLI_DONE && (c = getopt_long(argc, argv, "+:hpce:gO:I:D:L:l:", options, NULL)) != -1;) {
         switch (c) {
         case CC:
             recipe->compiler = optarg;
@@ -107,11 +148,8 @@ static int run_parse(struct run_wish *wish, int argc, char **argv) {
         case NO_CACHE:
             wish->no_cache = true, wish->is_verbose = false;
             break;
-        case PRINT:
-            wish->only_print = true;
-            break;
-        case 'e':
-            wish->script = optarg;
+        case 'p':
+            wish->prints = true;
             break;
         case 'g':
             recipe->has_debug = true;
@@ -131,15 +169,81 @@ static int run_parse(struct run_wish *wish, int argc, char **argv) {
             wish->only_help = true;
             printf("%s", cli_run_usage);
             return CLI_DONE;
-        default:
+        case ':':
+        case '?':
             return cli_bad_option("run", c, argv);
+        default:
+            status = run_script_option(&wish->script, c);
         }
     }
-    if (recipe->sanitizers && !run_knows_sanitizers(recipe->sanitizers))
+    if (status == CLI_DONE && recipe->sanitizers && !run_knows_sanitizers(recipe->sanitizers))
         return cli_misuse("run", "run: --sanitize takes address, thread or undefined, not '%s'", recipe->sanitizers);
-    if (optind == argc && !wish->script)
+    if (status == CLI_DONE && optind == argc && !wish->script.text)
         return cli_misuse("run", "run: which file?");
-    return CLI_DONE;
+    return status;
+}
+
+static int run_script_option(struct cli_script *script, int option) {
+    switch (option) {
+    case 'e':
+        script->text = optarg;
+        script->text_size = strlen(optarg);
+        cli_words_add(&script->host, "--eval");
+        cli_words_add(&script->host, "%s", optarg);
+        return CLI_DONE;
+    case 'c':
+        cli_words_add(&script->host, "--check");
+        return CLI_DONE;
+    case INPUT_TYPE:
+        if (strcmp(optarg, "module") != 0 && strcmp(optarg, "commonjs") != 0)
+            return cli_misuse("run", "run: --input-type takes module or commonjs, not '%s'", optarg);
+        cli_words_add(&script->host, "--input-type=%s", optarg);
+        return CLI_DONE;
+    case IMPORT_MAP:
+        cli_words_add(&script->host, "--import-map=%s", optarg);
+        return CLI_DONE;
+    case MAX_MEMORY:
+        return cli_parse_size(optarg, &script->max_memory)
+                   ? CLI_DONE
+                   : cli_misuse("run", "run: --max-memory takes a size as 64m, not '%s'", optarg);
+    case MAX_STACK:
+        return cli_parse_size(optarg, &script->max_stack) && script->max_stack >= STACK_LEAST &&
+                       script->max_stack <= STACK_MOST
+                   ? CLI_DONE
+                   : cli_misuse("run", "run: --max-stack takes a size from 64k to 512m, not '%s'", optarg);
+    case MAX_RUN:
+        return cli_parse_time(optarg, &script->max_run)
+                   ? CLI_DONE
+                   : cli_misuse("run", "run: --max-run takes a time as 500ms, not '%s'", optarg);
+    default:
+        return cli_parse_count(optarg, WEFT_WORKERS_MAX, &script->workers)
+                   ? CLI_DONE
+                   : cli_misuse("run", "run: --workers takes a number from 1 to %d, not '%s'", WEFT_WORKERS_MAX,
+                                optarg);
+    }
+}
+
+/* arguments: the file, or "-", or with --print the text; then what is the script's. */
+static int run_script(struct run_wish *wish, char **arguments) {
+    struct cli_script *script = &wish->script;
+    if (wish->prints)
+        cli_words_add(&script->host, "--print");
+    script->file = script->text ? "[eval]" : arguments[0];
+    script->arguments = arguments;
+    if (!script->text && strcmp(script->file, "-") == 0) {
+        int error = cli_fd_read(STDIN_FILENO, &wish->input);
+        if (error)
+            return cli_fail("cannot read standard input: %s", strerror(-error));
+        script->file = "[stdin]";
+        script->text = wish->input.bytes ? wish->input.bytes : "";
+        script->text_size = wish->input.size;
+    } else if (!script->text && wish->prints) {
+        script->file = "[eval]";
+        script->text = arguments[0];
+        script->text_size = strlen(arguments[0]);
+        script->arguments++;
+    }
+    return cli_script_run(script);
 }
 
 static bool run_knows_sanitizers(const char *list) {

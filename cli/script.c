@@ -17,7 +17,9 @@
 #include "weft.h"
 
 bool cli_is_script(const char *file) {
-    static const char *const endings[] = {".js", ".mjs", ".cjs"};
+    static const char *const endings[] = {".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"};
+    if (!strchr(cli_path_name(file), '.'))
+        return !cli_directory_exists(file);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (cli_path_has_suffix(file, endings[i]))
             return true;
@@ -31,42 +33,47 @@ bool cli_is_script(const char *file) {
  * there could be, one by one. */
 enum { STACK = 8 << 20, STACK_BELOW = 128 << 10, DESCRIPTORS_MOST = 1 << 20 };
 
-struct script {
-    const char *file;
-    const char *text;
-    char **arguments;
+struct run {
+    const struct cli_script *script;
     int status;
 };
 
 static void *script_main(void *opaque) {
-    struct script *script = opaque;
+    struct run *run = opaque;
+    const struct cli_script *script = run->script;
     weft_loop *loop;
     weft_js *js;
     weft_loop_options loop_options = {.name = "script", .stays = true};
-    weft_js_options options = {.max_stack = STACK - STACK_BELOW, .arguments = (const char *const *)script->arguments};
+    weft_js_options options = {.max_memory = script->max_memory,
+                               .max_stack = script->max_stack ? script->max_stack : STACK - STACK_BELOW,
+                               .max_run = script->max_run,
+                               .arguments = (const char *const *)script->arguments,
+                               .host_arguments = (const char *const *)script->host.list};
     int error = weft_loop_new(&loop, &loop_options);
     if (!error)
         error = weft_js_new(&js, loop, &options);
     if (!error)
-        error = script->text ? weft_js_eval(js, script->text, strlen(script->text), script->file)
+        error = script->text ? weft_js_eval(js, script->text, script->text_size, script->file)
                              : weft_js_run(js, script->file);
     if (error) {
-        script->status = cli_fail("cannot run %s: %s", script->file, strerror(-error));
+        run->status = cli_fail("cannot run %s: %s", script->file, strerror(-error));
         return NULL;
     }
-    script->status = weft_js_finish(js);
+    run->status = weft_js_finish(js);
     fflush(NULL);
-    _Exit(script->status & 0xff);
+    _Exit(run->status & 0xff);
 }
 
 static int runtime_main(void *opaque) {
+    struct run *run = opaque;
     weft_fiber fiber;
-    weft_spawn_options options = {.stack_size = STACK, .name = "script"};
+    size_t stack = run->script->max_stack ? run->script->max_stack + STACK_BELOW : STACK;
+    weft_spawn_options options = {.stack_size = stack, .name = "script"};
     int error = weft_spawn_with(&fiber, &options, script_main, opaque);
     if (error)
         return cli_fail("cannot start: %s", strerror(-error));
     weft_join(fiber, NULL, WEFT_NEVER);
-    return ((struct script *)opaque)->status;
+    return run->status;
 }
 
 /* As many descriptors as the system allows, within reason: what is set at first is for programs that use select(). */
@@ -78,16 +85,15 @@ static void raise_descriptors(void) {
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int cli_script_run(const char *file, const char *text, char **arguments) {
-    struct script script = {.file = file, .text = text, .arguments = arguments};
+int cli_script_run(const struct cli_script *script) {
+    struct run run = {.script = script};
     raise_descriptors();
-    return weft_run(NULL, runtime_main, &script);
+    return weft_run(&(weft_options){.workers = (unsigned)script->workers}, runtime_main, &run);
 }
 
 #else
 
-int cli_script_run(const char *file, const char *text, char **arguments) {
-    (void)text, (void)arguments;
-    return cli_fail("cannot run %s: JavaScript is not part of this build", file);
+int cli_script_run(const struct cli_script *script) {
+    return cli_fail("cannot run %s: JavaScript is not part of this build", script->file);
 }
 #endif

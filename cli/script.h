@@ -5,12 +5,24 @@
 #ifndef CLI_SCRIPT_H
 #define CLI_SCRIPT_H
 
-#include <stdbool.h>
+#include "text.h"
 
-/* By its name. */
+/* Zero is the default everywhere. */
+struct cli_script {
+    const char *file; /* or the name of the text */
+    const char *text; /* instead of a file */
+    size_t text_size;
+    char **arguments;      /* the script's, from its own name on; ends with NULL */
+    struct cli_words host; /* options for the host of scripts: --name or --name=value */
+    size_t max_memory;
+    size_t max_stack;
+    int64_t max_run;
+    uint64_t workers;
+};
+
+/* By its name: an ending of scripts, or none at all. */
 bool cli_is_script(const char *file);
-/* Runs it to its end: a file, or (text) what stands there instead; arguments end with NULL and begin with the script's own name.
- * The exit status of the process. */
-int cli_script_run(const char *file, const char *text, char **arguments);
+/* Runs it to its end. The exit status of the process. */
+int cli_script_run(const struct cli_script *script);
 
 #endif

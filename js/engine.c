@@ -27,6 +27,8 @@ static void engine_guard_end(struct JSParseState *state, bool is_async);
 static void engine_guard_leave(struct JSParseState *state, bool is_async, int label_leave, int label_break);
 static void engine_guard_return(struct JSParseState *state);
 static void engine_guard_throw(struct JSParseState *state, bool is_async, int label_throw);
+static void engine_throw_interrupted(JSContext *context);
+static void engine_throw_export(JSContext *context, int how, JSModuleDef *importer, JSModuleDef *module, JSAtom name);
 
 #include "quickjs.c"
 
@@ -35,28 +37,52 @@ static void engine_guard_throw(struct JSParseState *state, bool is_async, int la
 /* Enough for an error with its stack. */
 enum { MEMORY_LENT = 64 * 1024 };
 
+/* What a runtime has besides; in the place of the engine's own library, which is not compiled. */
+struct extra {
+    JSValue spare_error; /* for when there is no memory for one */
+    char why[128];       /* it was interrupted */
+};
+
 int wf_engine_complete(JSContext *context) {
-    JSValue *spare = js_malloc(context, sizeof *spare);
-    if (!spare)
+    struct extra *extra = js_mallocz(context, sizeof *extra);
+    if (!extra)
         return -1;
     JS_ThrowInternalError(context, "out of memory");
-    *spare = JS_GetException(context);
-    context->rt->libc_opaque = spare; /* nobody else's: the engine's own library is not compiled */
+    extra->spare_error = JS_GetException(context);
+    context->rt->libc_opaque = extra;
     return 0;
 }
 
 void wf_engine_release(JSContext *context) {
-    JSValue *spare = context->rt->libc_opaque;
+    struct extra *extra = context->rt->libc_opaque;
     context->rt->libc_opaque = NULL;
-    if (!spare)
+    if (!extra)
         return;
-    JS_FreeValue(context, *spare);
-    js_free(context, spare);
+    JS_FreeValue(context, extra->spare_error);
+    js_free(context, extra);
+}
+
+void wf_engine_explain(JSRuntime *runtime, const char *why) {
+    struct extra *extra = runtime->libc_opaque;
+    if (extra)
+        snprintf(extra->why, sizeof extra->why, "%s", why);
 }
 
 JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line) {
     JSEvalOptions options = {JS_EVAL_OPTIONS_VERSION, JS_EVAL_TYPE_GLOBAL, name, line};
     return JS_EvalThis2(context, context->global_obj, text, size, &options);
+}
+
+JSValue wf_engine_import(JSContext *context, const char *name, JSValue *promise) {
+    JSModuleDef *module = js_host_resolve_imported_module(context, "", name, JS_UNDEFINED);
+    *promise = JS_NULL;
+    if (!module)
+        return JS_EXCEPTION;
+    if (module->status != JS_MODULE_STATUS_LINKING && module->status != JS_MODULE_STATUS_EVALUATING)
+        *promise = JS_EvalFunction(context, js_dup(JS_MKPTR(JS_TAG_MODULE, module)));
+    if (JS_IsException(*promise))
+        return JS_EXCEPTION;
+    return JS_IsNull(*promise) ? JS_NULL : JS_GetModuleNamespace(context, module);
 }
 
 void *wf_engine_frame(JSRuntime *runtime) {
@@ -194,6 +220,30 @@ static void engine_define_stack(JSContext *context, JSValueConst value, JSValue 
     }
 }
 
+/* An import that cannot be bound: in the importer's words, and with its name as the only place. */
+static void engine_throw_export(JSContext *context, int how, JSModuleDef *importer, JSModuleDef *module, JSAtom name) {
+    JSAtom wanted = module->module_name;
+    for (int i = 0; i < importer->req_module_entries_count; i++)
+        if (importer->req_module_entries[i].module == module)
+            wanted = importer->req_module_entries[i].module_name;
+    if (how != JS_RESOLVE_RES_NOT_FOUND) {
+        js_resolve_export_throw_error(context, (JSResolveResultEnum)how, module, name);
+        return;
+    }
+    const char *texts[] = {JS_AtomToCString(context, wanted), JS_AtomToCString(context, name),
+                           JS_AtomToCString(context, importer->module_name)};
+    JSValue error = JS_NewSyntaxError(context, "The requested module '%s' does not provide an export named '%s'",
+                                      texts[0] ? texts[0] : "", texts[1] ? texts[1] : "");
+    JSValue place = JS_ConcatString3(context, "\n    at ", JS_NewString(context, texts[2] ? texts[2] : ""), "");
+    if (!JS_IsException(error) && !JS_IsException(place)) {
+        JS_FreeValue(context, JS_VALUE_GET_OBJ(error)->u.object_data);
+        JS_VALUE_GET_OBJ(error)->u.object_data = place;
+        JS_Throw(context, error);
+    }
+    for (int i = 0; i < 3; i++)
+        JS_FreeCString(context, texts[i]);
+}
+
 static void engine_forget_place(JSContext *context) {
     JS_FreeValue(context, context->error_back_trace);
     context->error_back_trace = JS_UNDEFINED;
@@ -217,8 +267,13 @@ static void engine_take_memory(JSRuntime *runtime) {
 }
 
 static JSValue engine_spare_error(JSContext *context) {
-    JSValue *spare = context->rt->libc_opaque;
-    return spare ? JS_DupValue(context, *spare) : JS_NULL;
+    struct extra *extra = context->rt->libc_opaque;
+    return extra ? JS_DupValue(context, extra->spare_error) : JS_NULL;
+}
+
+static void engine_throw_interrupted(JSContext *context) {
+    struct extra *extra = context->rt->libc_opaque;
+    JS_ThrowInternalError(context, "%s", extra && extra->why[0] ? extra->why : "interrupted");
 }
 
 /* ---- for await ----

@@ -35,8 +35,13 @@ JSValue wf_engine_class_name(JSContext *context, JSClassID id);
 /* Throws what no JavaScript can catch; the error is taken over. */
 JSValue wf_engine_throw_end(JSContext *context, JSValue error);
 
+/* Why what is interrupted from now on is. */
+void wf_engine_explain(JSRuntime *runtime, const char *why);
 /* Where the last value that is no error was thrown: frames, as in a stack; undefined when nobody knows. It is forgotten. */
 JSValue wf_engine_place(JSContext *context);
+/* Evaluates the module of that name, which is resolved, at once. NULL in *promise: it is being evaluated already. The namespace,
+ * or an exception; undefined when this engine cannot do it. */
+JSValue wf_engine_import(JSContext *context, const char *name, JSValue *promise);
 /* A text in the global scope, whose first line has that number, and what it is. */
 JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line);
 

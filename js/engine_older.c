@@ -169,8 +169,18 @@ void wf_engine_release(JSContext *context) {
     (void)context;
 }
 
+void wf_engine_explain(JSRuntime *runtime, const char *why) {
+    (void)runtime, (void)why;
+}
+
 JSValue wf_engine_place(JSContext *context) {
     (void)context;
+    return JS_UNDEFINED;
+}
+
+JSValue wf_engine_import(JSContext *context, const char *name, JSValue *promise) {
+    (void)context, (void)name;
+    *promise = JS_NULL;
     return JS_UNDEFINED;
 }
 

@@ -96,6 +96,7 @@ struct weft_js {
     size_t rejection_count, rejection_room;
     weft_time begun;       /* of the present callback, for max_run */
     JSValue main;          /* the promise of the main module */
+    JSValue place;         /* where what nobody has caught was thrown, if it is no error */
     atomic_bool has_ended; /* process.exit, or something that nobody caught, or it is being freed */
     int exit_code;
 };
@@ -111,12 +112,21 @@ void wf_js_enter_any(weft_js *js);
 void wf_js_leave(weft_js *js);
 /* Inside: calls, and reports what is thrown. False: something was. */
 bool wf_js_call(weft_js *js, JSValueConst fn, int count, JSValueConst *arguments);
-/* What was thrown and nobody has caught. */
-void wf_js_uncaught(weft_js *js);
 void wf_js_end(weft_js *js, int code);
 JSValue wf_js_throw_errno(JSContext *context, int status, const char *what);
 /* The engine may go down to there from now on. */
 void wf_js_set_stack(weft_js *js, const char *end);
+
+/* js/uncaught.c: what was thrown and nobody has caught. */
+enum { WF_JS_EXIT_LISTENER = 7 };
+void wf_js_uncaught(weft_js *js);
+void wf_js_print_error(JSContext *context, JSValueConst error);
+JSValue wf_js_thrown_at(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
+/* Promises that were rejected: the engine's hook; telling of those that nobody has handled; one that somebody has seen. */
+void wf_js_on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, JS_BOOL is_handled,
+                        void *opaque);
+void wf_js_tell_rejections(weft_js *js);
+bool wf_js_forget_rejection(weft_js *js, JSValueConst promise);
 
 /* js/turn.c: fibers, and waiting. */
 /* Something to wait for, on any fiber; then its result, with the turn. Allocated by malloc, and freed by wf_js_perform. */
@@ -210,6 +220,7 @@ JSValue wf_js_give_bytes(JSContext *context, char *bytes, size_t size);
 void wf_js_new_class(JSRuntime *runtime, JSClassID *id, const JSClassDef *definition);
 
 /* Each adds functions to the host object. 0, or -1 with an exception. */
+int wf_js_add_modules(JSContext *context, JSValueConst host);
 int wf_js_add_turn(JSContext *context, JSValueConst host);
 int wf_js_add_callbacks(JSContext *context, JSValueConst host);
 int wf_js_add_system(JSContext *context, JSValueConst host);
@@ -233,7 +244,6 @@ int wf_js_add_errors(JSContext *context, JSValueConst host);
 int wf_js_add_processes(JSContext *context, JSValueConst host);
 int wf_js_add_runs(JSContext *context, JSValueConst host);
 int wf_js_add_signals(JSContext *context, JSValueConst host);
-void wf_js_add_modules(weft_js *js);
 
 /* The files of js/lib, compiled when the library was built: see cmake/javascript.cmake. */
 struct wf_js_source {

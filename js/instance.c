@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * js/instance.c - instances: making and freeing them, entering the engine and leaving it, what nobody has caught, the end.
+ * js/instance.c - instances: making and freeing them, entering the engine and leaving it, the end.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,15 +11,11 @@
 #include "host.h"
 
 /* STACK_SPARE: what the functions of C below JavaScript may need. */
-enum { STACK_SPARE = 64 * 1024, FIBER_STACK = 1 << 20, EXIT_LISTENER = 7, EXIT_UNSETTLED = 13, EXIT_DEADLOCK = 35 };
+enum { STACK_SPARE = 64 * 1024, FIBER_STACK = 1 << 20, EXIT_UNSETTLED = 13, EXIT_DEADLOCK = 35 };
 
 static int on_interrupt(JSRuntime *runtime, void *opaque);
-static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, JS_BOOL is_handled,
-                         void *opaque);
 static void drain_jobs(void *opaque);
 static void run_jobs(weft_js *js);
-static void tell_rejections(void *opaque);
-static void tell_pending(weft_js *js);
 static int set_up(weft_js *js);
 static const char *find_stack_end(void);
 static JSValue need_library(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
@@ -28,11 +24,11 @@ static JSValue is_loaded(JSContext *context, JSValueConst self, int count, JSVal
 
 /* What the host object is made of. */
 static int (*const parts[])(JSContext *context, JSValueConst host) = {
-    wf_js_add_turn,      wf_js_add_callbacks,    wf_js_add_system,    wf_js_add_text,  wf_js_add_channels,
-    wf_js_add_select,    wf_js_add_http,         wf_js_add_servers,   wf_js_add_fetch, wf_js_add_streams,
-    wf_js_add_writing,   wf_js_add_sockets,      wf_js_add_datagrams, wf_js_add_names, wf_js_add_errors,
-    wf_js_add_processes, wf_js_add_runs,         wf_js_add_signals,   wf_js_add_gates, wf_js_add_sleep,
-    wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,
+    wf_js_add_modules,  wf_js_add_turn,      wf_js_add_callbacks,    wf_js_add_system,    wf_js_add_text,
+    wf_js_add_channels, wf_js_add_select,    wf_js_add_http,         wf_js_add_servers,   wf_js_add_fetch,
+    wf_js_add_streams,  wf_js_add_writing,   wf_js_add_sockets,      wf_js_add_datagrams, wf_js_add_names,
+    wf_js_add_errors,   wf_js_add_processes, wf_js_add_runs,         wf_js_add_signals,   wf_js_add_gates,
+    wf_js_add_sleep,    wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -50,7 +46,7 @@ int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) 
         js->options.no_fibers = true;
     for (int i = 0; i < WF_JS_HOOKS; i++)
         js->hooks[i] = JS_UNDEFINED;
-    js->libraries = js->host = js->main = js->next_handle = JS_UNDEFINED;
+    js->libraries = js->host = js->main = js->place = js->next_handle = JS_UNDEFINED;
     js->runtime = JS_NewRuntime();
     js->context = js->runtime ? JS_NewContext(js->runtime) : NULL;
     int error = js->context ? set_up(js) : -ENOMEM;
@@ -69,14 +65,14 @@ static int set_up(weft_js *js) {
     if (js->options.max_memory)
         JS_SetMemoryLimit(js->runtime, js->options.max_memory);
     JS_SetInterruptHandler(js->runtime, on_interrupt, js);
-    JS_SetHostPromiseRejectionTracker(js->runtime, on_rejection, js);
-    wf_js_add_modules(js);
+    JS_SetHostPromiseRejectionTracker(js->runtime, wf_js_on_rejection, js);
     if (!wf_js_enter(js))
         return -EPIPE;
     js->libraries = JS_NewObject(context);
     js->host = JS_NewObject(context);
     JS_SetPropertyStr(context, js->host, "setHook", JS_NewCFunction(context, set_hook, "setHook", 2));
     JS_SetPropertyStr(context, js->host, "isLoaded", JS_NewCFunction(context, is_loaded, "isLoaded", 1));
+    JS_SetPropertyStr(context, js->host, "thrownAt", JS_NewCFunction(context, wf_js_thrown_at, "thrownAt", 0));
     int failed = wf_engine_complete(context);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !failed; i++)
         failed = parts[i](context, js->host);
@@ -132,6 +128,7 @@ void weft_js_free(weft_js *js) {
         JS_FreeValue(js->context, js->host);
         JS_FreeValue(js->context, js->next_handle);
         JS_FreeValue(js->context, js->main);
+        JS_FreeValue(js->context, js->place);
         wf_engine_release(js->context);
         empty_global(js->context);
         JS_FreeContext(js->context);
@@ -197,8 +194,15 @@ static const char *find_stack_end(void) {
 
 static int on_interrupt(JSRuntime *runtime, void *opaque) {
     weft_js *js = opaque;
-    (void)runtime;
-    return js->has_ended || (js->begun && weft_now() - js->begun > js->options.max_run);
+    char why[128];
+    if (js->has_ended)
+        return 1;
+    if (!js->begun || weft_now() - js->begun <= js->options.max_run)
+        return 0;
+    snprintf(why, sizeof why, "a callback ran for more than %g ms, which is its limit",
+             (double)js->options.max_run / 1e6);
+    wf_engine_explain(runtime, why);
+    return 1;
 }
 
 /* One job after another until there is none. What a job throws is nobody's: promises have caught what is theirs. */
@@ -228,41 +232,7 @@ bool wf_js_call(weft_js *js, JSValueConst fn, int count, JSValueConst *arguments
     return is_good;
 }
 
-/* ---- What nobody has caught ---- */
-
-static void print_error(JSContext *context, JSValueConst error) {
-    JSValue stack = JS_IsObject(error) ? JS_GetPropertyStr(context, error, "stack") : JS_UNDEFINED;
-    const char *text = JS_ToCString(context, JS_IsString(stack) ? stack : error);
-    fprintf(stderr, "%s\n", text ? text : "an error that cannot be shown");
-    JS_FreeCString(context, text);
-    JS_FreeValue(context, stack);
-}
-
-void wf_js_uncaught(weft_js *js) {
-    JSContext *context = js->context;
-    JSValue error = JS_GetException(context);
-    if (js->has_ended) { /* process.exit gets out in this way */
-        JS_FreeValue(context, error);
-        return;
-    }
-    js->begun = js->options.max_run ? weft_now() : 0; /* its listeners have a time of their own */
-    JSValueConst hook = js->hooks[WF_JS_ON_UNCAUGHT];
-    JSValue cares = JS_IsFunction(context, hook) ? JS_Call(context, hook, JS_UNDEFINED, 1, &error) : JS_EXCEPTION;
-    if (JS_IsException(cares)) { /* the listener throws itself: that is the end, and nobody is told */
-        JSValue second = JS_GetException(context);
-        if (!js->has_ended) {
-            print_error(context, JS_IsUninitialized(second) ? error : second);
-            js->exit_code = EXIT_LISTENER;
-            js->has_ended = true;
-            weft_loop_stop(js->loop);
-        }
-        JS_FreeValue(context, second);
-    } else if (!JS_ToBool(context, cares)) {
-        wf_js_end(js, js->exit_code ? js->exit_code : 1);
-    }
-    JS_FreeValue(context, cares);
-    JS_FreeValue(context, error);
-}
+/* ---- The end ---- */
 
 /* The listeners of the end, once. */
 static void tell_exit(weft_js *js) {
@@ -275,8 +245,8 @@ static void tell_exit(weft_js *js) {
     if (JS_IsException(result)) {
         JSValue error = JS_GetException(js->context);
         if (!js->has_ended) {
-            print_error(js->context, error);
-            js->exit_code = EXIT_LISTENER;
+            wf_js_print_error(js->context, error);
+            js->exit_code = WF_JS_EXIT_LISTENER;
         }
         JS_FreeValue(js->context, error);
     } else if (JS_IsNumber(result)) {
@@ -303,65 +273,8 @@ static void end_quietly(weft_js *js, int code) {
     js->exit_code = code;
     tell_exit(js);
     run_jobs(js);
-    tell_pending(js);
+    wf_js_tell_rejections(js);
     js->has_ended = true;
-}
-
-static void on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, JS_BOOL is_handled,
-                         void *opaque) {
-    weft_js *js = opaque;
-    if (is_handled) {
-        for (size_t i = 0; i < js->rejection_count; i++) {
-            if (JS_VALUE_GET_PTR(js->rejections[2 * i]) != JS_VALUE_GET_PTR(promise))
-                continue;
-            JS_FreeValue(context, js->rejections[2 * i]);
-            JS_FreeValue(context, js->rejections[2 * i + 1]);
-            js->rejection_count--;
-            memmove(&js->rejections[2 * i], &js->rejections[2 * i + 2],
-                    2 * (js->rejection_count - i) * sizeof *js->rejections);
-            return;
-        }
-        if (JS_IsFunction(context, js->hooks[WF_JS_ON_HANDLED]))
-            wf_js_call(js, js->hooks[WF_JS_ON_HANDLED], 1, &promise);
-        return;
-    }
-    if (js->rejection_count == js->rejection_room) {
-        size_t room = js->rejection_room ? 2 * js->rejection_room : 8;
-        JSValue *longer = realloc(js->rejections, 2 * room * sizeof *longer);
-        if (!longer)
-            return;
-        js->rejections = longer;
-        js->rejection_room = room;
-    }
-    js->rejections[2 * js->rejection_count] = JS_DupValue(context, promise);
-    js->rejections[2 * js->rejection_count + 1] = JS_DupValue(context, reason);
-    js->rejection_count++;
-    if (!js->rejects)
-        js->rejects = weft_loop_checkpoint_end(js->loop, tell_rejections, js) == 0;
-}
-
-static void tell_rejections(void *opaque) {
-    weft_js *js = opaque;
-    js->rejects = false;
-    if (!wf_js_enter(js))
-        return;
-    tell_pending(js);
-    wf_js_leave(js);
-}
-
-static void tell_pending(weft_js *js) {
-    if (js->rejection_count == 0 || js->has_ended)
-        return;
-    size_t count = js->rejection_count;
-    JSValue *told = js->rejections;
-    js->rejections = NULL;
-    js->rejection_count = js->rejection_room = 0;
-    JSValue list = JS_NewArray(js->context);
-    for (size_t i = 0; i < 2 * count; i++)
-        JS_SetPropertyUint32(js->context, list, (uint32_t)i, told[i]);
-    free(told);
-    wf_js_call(js, js->hooks[WF_JS_ON_REJECTIONS], 1, &list);
-    JS_FreeValue(js->context, list);
 }
 
 JSValue wf_js_throw_errno(JSContext *context, int status, const char *what) {

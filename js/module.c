@@ -112,35 +112,74 @@ static JSModuleDef *load(JSContext *context, const char *name, void *opaque, JSV
     return module;
 }
 
-/* "type" is the only attribute, and json its only value. */
-static int check_attributes(JSContext *context, void *opaque, JSValueConst attributes) {
-    JSPropertyEnum *names;
-    uint32_t count;
-    (void)opaque;
-    if (!JS_IsObject(attributes))
-        return 0;
-    if (JS_GetOwnPropertyNames(context, &names, &count, attributes, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY))
-        return -1;
-    int error = 0;
-    for (uint32_t i = 0; i < count && !error; i++) {
-        const char *name = JS_AtomToCString(context, names[i].atom);
-        JSValue value = JS_GetProperty(context, attributes, names[i].atom);
-        const char *text = JS_ToCString(context, value);
-        if (!name || !text || strcmp(name, "type") != 0 || strcmp(text, "json") != 0) {
-            JS_ThrowTypeError(context, "Import attribute \"%s\" with value \"%s\" is not supported", name ? name : "",
-                              text ? text : "");
-            error = -1;
+/* ---- Modules at once, and modules that are only read ---- */
+
+/* importNow(name): undefined, or [how it went, what it threw, namespace] */
+static JSValue js_import_now(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    static const char *const names[] = {"pending", "fulfilled", "rejected"};
+    (void)self, (void)count;
+    const char *name = JS_ToCString(context, arguments[0]);
+    if (!name)
+        return JS_EXCEPTION;
+    JSValue promise, namespace = wf_engine_import(context, name, &promise);
+    JS_FreeCString(context, name);
+    if (JS_IsException(namespace) || JS_IsUndefined(namespace))
+        return namespace;
+    JSValue answer = JS_NewArray(context), result = JS_UNDEFINED;
+    const char *how = "running";
+    if (!JS_IsNull(promise)) {
+        JSPromiseStateEnum state = JS_PromiseState(context, promise);
+        how = names[state];
+        if (state == JS_PROMISE_REJECTED) {
+            result = JS_PromiseResult(context, promise);
+            (void)wf_js_forget_rejection(wf_js_of(context), promise);
         }
-        JS_FreeCString(context, name);
-        JS_FreeCString(context, text);
-        JS_FreeValue(context, value);
     }
-    JS_FreePropertyEnum(context, names, count);
-    return error;
+    JS_SetPropertyUint32(context, answer, 0, JS_NewString(context, how));
+    JS_SetPropertyUint32(context, answer, 1, result);
+    JS_SetPropertyUint32(context, answer, 2, namespace);
+    JS_FreeValue(context, promise);
+    return answer;
 }
 
-void wf_js_add_modules(weft_js *js) {
-    JS_SetModuleLoaderFunc2(js->runtime, normalise, load, check_attributes, js);
+static char *stay(JSContext *context, const char *base, const char *name, void *opaque WF_ENGINE_AND_ATTRIBUTES) {
+    (void)base, (void)opaque;
+    return js_strdup(context, name);
+}
+
+static JSModuleDef *load_nothing(JSContext *context, const char *name, void *opaque, JSValueConst attributes) {
+    (void)opaque, (void)attributes;
+    return JS_NewCModule(context, name, fill_exports);
+}
+
+/* checkModule(text, name): an exception if it cannot be understood; what it imports is not looked at */
+static JSValue js_check_module(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    weft_js *js = wf_js_of(context);
+    size_t size;
+    (void)self, (void)count;
+    const char *text = JS_ToCStringLen(context, &size, arguments[0]);
+    const char *name = text ? JS_ToCString(context, arguments[1]) : NULL;
+    JSValue compiled = JS_EXCEPTION;
+    if (name) {
+        JS_SetModuleLoaderFunc2(js->runtime, stay, load_nothing, NULL, js);
+        compiled = JS_Eval(context, text, size, name, JS_EVAL_TYPE_MODULE | JS_EVAL_FLAG_COMPILE_ONLY);
+        JS_SetModuleLoaderFunc2(js->runtime, normalise, load, NULL, js);
+    }
+    JS_FreeCString(context, text);
+    JS_FreeCString(context, name);
+    if (JS_IsException(compiled))
+        return compiled;
+    JS_FreeValue(context, compiled);
+    return JS_UNDEFINED;
+}
+
+int wf_js_add_modules(JSContext *context, JSValueConst host) {
+    static const JSCFunctionListEntry functions[] = {
+        JS_CFUNC_DEF("importNow", 1, js_import_now),
+        JS_CFUNC_DEF("checkModule", 2, js_check_module),
+    };
+    JS_SetModuleLoaderFunc2(JS_GetRuntime(context), normalise, load, NULL, wf_js_of(context));
+    return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }
 
 /* ---- The main one ---- */

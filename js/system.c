@@ -159,7 +159,7 @@ static JSValue js_chdir(JSContext *context, JSValueConst self, int count, JSValu
 
 /* ---- The process ---- */
 
-/* environment() -> ["NAME=value", ...]; argumentsOf() -> process.argv */
+/* environment() -> ["NAME=value", ...]; argumentsOf() -> process.argv; hostArguments() -> process.execArgv */
 static JSValue js_environment(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     JSValue list = JS_NewArray(context);
     (void)self, (void)count, (void)arguments;
@@ -177,6 +177,15 @@ static JSValue js_arguments(JSContext *context, JSValueConst self, int count, JS
     JS_SetPropertyUint32(context, list, 0, JS_NewStringLen(context, path, size > 0 ? (size_t)size : 0));
     for (uint32_t i = 0; given && given[i]; i++)
         JS_SetPropertyUint32(context, list, i + 1, JS_NewString(context, given[i]));
+    return list;
+}
+
+static JSValue js_host_arguments(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    const char *const *given = wf_js_of(context)->options.host_arguments;
+    JSValue list = JS_NewArray(context);
+    (void)self, (void)count, (void)arguments;
+    for (uint32_t i = 0; given && given[i]; i++)
+        JS_SetPropertyUint32(context, list, i, JS_NewString(context, given[i]));
     return list;
 }
 
@@ -315,6 +324,7 @@ int wf_js_add_system(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("chdir", 1, js_chdir),
         JS_CFUNC_DEF("environment", 0, js_environment),
         JS_CFUNC_DEF("argumentsOf", 0, js_arguments),
+        JS_CFUNC_DEF("hostArguments", 0, js_host_arguments),
         JS_CFUNC_MAGIC_DEF("pid", 0, js_number_of, 0),
         JS_CFUNC_MAGIC_DEF("ppid", 0, js_number_of, 1),
         JS_CFUNC_DEF("exit", 1, js_exit),

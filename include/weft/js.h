@@ -29,8 +29,7 @@ typedef struct weft_js weft_js;
 
 /* Zero is the default everywhere. */
 typedef struct weft_js_options {
-    size_t
-        max_memory; /* bytes of the engine's heap; 0: no limit. More is an error in JavaScript, or null without room for one */
+    size_t max_memory;  /* bytes of the engine's heap; 0: no limit. More is an InternalError in JavaScript */
     size_t max_stack;   /* of what the loop's owner has; 0: all of it but 64 KiB */
     size_t fiber_stack; /* of each go; 1 MiB */
     int64_t max_run;    /* nanoseconds of one callback, or of one go between two waits; 0: no limit */
@@ -38,6 +37,9 @@ typedef struct weft_js_options {
         no_fibers; /* go calls functions on the loop, and whatever waits gives a promise. So it is always with an engine that does
                      * not stand the self-test of its frames */
     const char *const *arguments; /* process.argv from its second on; ends with null; not copied */
+    /* Options of "weft run" for scripts, as --name=value, and process.execArgv: --import-map=FILE, --input-type=module for a text;
+     * the same rules. */
+    const char *const *host_arguments;
 } weft_js_options;
 
 /* Returns 0; -EINVAL; -ENOMEM. */

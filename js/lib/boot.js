@@ -5,6 +5,8 @@
     'use strict';
     const hooks = { timer: 0, uncaught: 1, rejections: 2, handled: 3, quiet: 4, exit: 5, resolve: 6, load: 7 };
 
+    const UNSETTLED = 13;
+
     // A global that is an export of a library; it is loaded with the first look at it.
     function later(name, library, enumerable) {
         Object.defineProperty(globalThis, name, {
@@ -67,7 +69,13 @@
     // A script that never looked at its process has nothing to be told.
     const isWatched = () => host.isLoaded('process');
     host.setHook(hooks.quiet, () => isWatched() && need('process').quiet());
-    host.setHook(hooks.exit, (code) => (isWatched() ? need('process').exiting(code) : code));
+    host.setHook(hooks.exit, (code) => {
+        if (isWatched())
+            return need('process').exiting(code);
+        if (code === UNSETTLED)
+            need('report').unsettled();
+        return code;
+    });
     host.setHook(hooks.resolve, (name, base) => need('module').resolveImport(name, base));
     host.setHook(hooks.load, (name, attributes) => need('module').loadImport(name, attributes));
     return {};

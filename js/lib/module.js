@@ -4,12 +4,12 @@
 (function (host, need) {
     'use strict';
     const path = need('path');
-    const { withCode } = need('errors');
+    const { toURL, fileURLToPath, readJSON, packageOf, findImport, findRequired, fail } = need('module_find');
     const cache = Object.create(null); // of CommonJS, by file
-    const packages = new Map(); // folder -> package.json or null
-    const conditions = { import: ['import', 'node', 'module-sync', 'default'], require: ['require', 'node', 'default'] };
+    const texts = new Map(); // modules without a file, by URL
     const WRAPPED_LINE = -1;
-    let imports = null; // the import map
+    let map; // the import map; null: there is none
+    let mainFile;
     let knowsCallSites = false;
 
     // ---- What comes with weft ----
@@ -56,209 +56,71 @@
         return Module;
     }
 
-    // ---- Files and URLs ----
-
-    function toURL(file) {
-        return `file://${file.replace(/[^A-Za-z0-9/._~!$&'()*+,;=:@-]/g, (text) => encodeURIComponent(text))}`;
-    }
-
-    function fileURLToPath(url) {
-        const text = String(url);
-        if (!text.startsWith('file://'))
-            throw withCode(new TypeError('The URL must be of scheme file'), 'ERR_INVALID_URL_SCHEME');
-        return decodeURIComponent(text.slice(7).replace(/[?#].*$/s, ''));
-    }
-
-    function notFound(name, base, kind) {
-        const what = kind === 'import' ? `${name.includes('/') ? 'module' : 'package'} '${name}'` : `module '${name}'`;
-        const error = new Error(`Cannot find ${what}${base ? ` imported from ${base}` : ''}`);
-        return withCode(error, kind === 'import' ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND');
-    }
-
-    const isFile = (file) => host.fileKind(file) === 'file';
-
-    function readJSON(file) {
-        return JSON.parse(host.readText(file).replace(/^\ufeff/, ''));
-    }
-
-    function readPackage(folder) {
-        if (!packages.has(folder)) {
-            const file = path.join(folder, 'package.json');
-            packages.set(folder, isFile(file) ? readJSON(file) : null);
-        }
-        return packages.get(folder);
-    }
-
-    // The nearest package.json above a file, and its folder.
-    function packageOf(file) {
-        for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
-            const found = readPackage(folder);
-            if (found || folder === '/')
-                return [found, folder];
-        }
-    }
-
-    // ---- "exports" and "imports" of packages ----
-
-    function pick(target, wanted, star) {
-        if (typeof target === 'string')
-            return target.replaceAll('*', star);
-        if (Array.isArray(target)) {
-            for (const entry of target) {
-                const found = pick(entry, wanted, star);
-                if (found)
-                    return found;
-            }
-            return undefined;
-        }
-        if (target === null)
-            return null; // it is said not to be there
-        if (typeof target !== 'object')
-            return undefined;
-        for (const key of Object.keys(target)) {
-            if (wanted.includes(key)) {
-                const found = pick(target[key], wanted, star);
-                if (found !== undefined)
-                    return found;
-            }
-        }
-        return undefined;
-    }
-
-    function lookUp(table, key, wanted) {
-        if (Object.hasOwn(table, key))
-            return pick(table[key], wanted, '');
-        let best;
-        for (const pattern of Object.keys(table)) {
-            const [before, after] = pattern.split('*');
-            if (after === undefined || !key.startsWith(before) || !key.endsWith(after)
-                || key.length < before.length + after.length)
-                continue;
-            if (!best || before.length > best.split('*')[0].length)
-                best = pattern;
-        }
-        if (best === undefined)
-            return undefined;
-        const [before, after] = best.split('*');
-        return pick(table[best], wanted, key.slice(before.length, key.length - after.length));
-    }
-
-    function exportOf(found, folder, subpath, kind, base) {
-        let table = found.exports;
-        const isTable = typeof table === 'object' && table !== null && !Array.isArray(table)
-            && Object.keys(table).some((key) => key.startsWith('.'));
-        if (!isTable)
-            table = { '.': table };
-        const target = lookUp(table, subpath, conditions[kind]);
-        if (!target) {
-            const what = subpath === '.' ? 'No "exports" main defined'
-                : `Package subpath '${subpath}' is not defined by "exports"`;
-            throw withCode(new Error(`${what} in ${folder}/package.json${base ? ` imported from ${base}` : ''}`),
-                'ERR_PACKAGE_PATH_NOT_EXPORTED');
-        }
-        return path.join(folder, target);
-    }
-
-    // ---- Resolution ----
-
-    function asFile(file) {
-        for (const ending of ['', '.js', '.json', '.cjs', '.mjs'])
-            if (isFile(file + ending))
-                return file + ending;
-        return undefined;
-    }
-
-    function asFolder(folder, kind) {
-        if (host.fileKind(folder) !== 'folder')
-            return undefined;
-        const main = readPackage(folder)?.main;
-        return (main && (asFile(path.join(folder, main)) ?? asFolder(path.join(folder, main), kind)))
-            || asFile(path.join(folder, 'index'));
-    }
-
-    function splitName(name) {
-        const parts = name.split('/');
-        const count = name.startsWith('@') ? 2 : 1;
-        return [parts.slice(0, count).join('/'), ['.', ...parts.slice(count)].join('/')];
-    }
-
-    function fromPackages(name, from, kind, base) {
-        const [packageName, subpath] = splitName(name);
-        const [own, ownFolder] = packageOf(path.join(from, 'x'));
-        if (own?.name === packageName && own.exports !== undefined)
-            return exportOf(own, ownFolder, subpath, kind, base);
-        for (let folder = from; ; folder = path.dirname(folder)) {
-            const place = path.join(folder, 'node_modules', packageName);
-            if (host.fileKind(place) === 'folder') {
-                const found = readPackage(place);
-                if (found?.exports !== undefined && found.exports !== null)
-                    return exportOf(found, place, subpath, kind, base);
-                const file = path.join(place, subpath);
-                const plain = (subpath !== '.' && asFile(file)) || asFolder(file, kind);
-                if (plain)
-                    return plain;
-            }
-            if (folder === '/')
-                return undefined;
-        }
-    }
-
-    // The file behind a name, for somebody in the folder from.
-    function findFile(name, from, kind, base) {
-        let file;
-        if (name.startsWith('#')) {
-            const [own, folder] = packageOf(path.join(from, 'x'));
-            const target = own?.imports && lookUp(own.imports, name, conditions[kind]);
-            if (!target)
-                throw withCode(new TypeError(`Package import specifier "${name}" is not defined`),
-                    'ERR_PACKAGE_IMPORT_NOT_DEFINED');
-            return target.startsWith('.') ? host.realPath(path.join(folder, target)) : findFile(target, from, kind, base);
-        }
-        if (name.startsWith('./') || name.startsWith('../') || name.startsWith('/') || name === '.' || name === '..') {
-            const place = path.resolve(from, name);
-            file = kind === 'import' ? place : asFile(place) ?? asFolder(place, kind);
-            if (kind === 'import' && host.fileKind(place) === 'folder')
-                throw withCode(new Error(`Directory import '${place}' is not supported resolving ES modules `
-                    + `imported from ${base}`), 'ERR_UNSUPPORTED_DIR_IMPORT');
-        } else {
-            file = fromPackages(name, from, kind, base);
-        }
-        if (!file || !isFile(file))
-            throw notFound(file ?? name, base, kind);
-        return host.realPath(file);
-    }
-
     // ---- ES modules ----
 
-    function mapped(name) {
-        if (!imports)
-            return name;
-        if (Object.hasOwn(imports, name))
-            return imports[name];
-        let best;
-        for (const key of Object.keys(imports))
-            if (key.endsWith('/') && name.startsWith(key) && (!best || key.length > best.length))
-                best = key;
-        return best ? imports[best] + name.slice(best.length) : name;
+    // The map of the command line; else the one that the package of the main script names, or has in itself.
+    function importMap() {
+        if (map !== undefined)
+            return map;
+        map = null;
+        const given = need('options').valueOf('--import-map');
+        if (given !== undefined) {
+            const file = path.resolve(host.cwd(), given);
+            map = need('import_map').parse(readJSON(file), toURL(file));
+        } else if (mainFile) {
+            const [found, folder] = packageOf(mainFile);
+            if (typeof found?.importmap === 'string')
+                map = need('import_map').parse(readJSON(path.join(folder, found.importmap)),
+                    toURL(path.join(folder, found.importmap)));
+            else if (found?.importmap !== undefined)
+                map = need('import_map').parse(found.importmap, toURL(path.join(folder, 'package.json')));
+        }
+        return map;
     }
 
+    // base: the URL of an ES module, the file of a script, or the name of a text, which is one of this folder.
     function resolveImport(name, base) {
-        name = mapped(name);
+        if (!/^(?:file|data):/.test(base))
+            base = base.startsWith('/') ? toURL(base) : `${toURL(host.cwd())}/`;
+        const found = importMap() && need('import_map').resolve(map, name, base);
+        return resolvePlain(found ?? name, base);
+    }
+
+    function resolvePlain(name, base) {
         const known = builtinName(name);
         if (known)
             return known;
-        if (name.startsWith('data:'))
+        if (texts.has(name))
             return name;
-        if (/^(weft|node):/.test(name))
-            throw withCode(new Error(`No such built-in module: ${name}`), 'ERR_UNKNOWN_BUILTIN_MODULE');
-        const from = base.startsWith('file://') ? path.dirname(fileURLToPath(base)) : host.cwd();
-        const query = name.match(/^(?:file:|\.|\/).*?([?#].*)$/s)?.[1] ?? '';
-        let plain = query ? name.slice(0, -query.length) : name;
-        if (plain.startsWith('file://'))
-            plain = fileURLToPath(plain);
-        else if (/^\.{0,2}\//.test(plain))
-            plain = decodeURIComponent(plain);
-        return toURL(findFile(plain, from, 'import', base.startsWith('file://') ? fileURLToPath(base) : base)) + query;
+        const scheme = name.match(/^([A-Za-z][A-Za-z0-9+.-]*:)/)?.[1].toLowerCase();
+        if (scheme === 'node:' || scheme === 'weft:')
+            throw fail(Error, 'ERR_UNKNOWN_BUILTIN_MODULE', `No such built-in module: ${name}`);
+        if (scheme && scheme !== 'file:')
+            return name;
+        if (!scheme && base.startsWith('data:'))
+            throw fail(TypeError, 'ERR_UNSUPPORTED_RESOLVE_REQUEST', `Failed to resolve module specifier "${name}" from "${
+                base}": Invalid relative URL or base scheme is not hierarchical.`);
+        const importer = base.startsWith('file:') ? fileURLToPath(base) : base;
+        const from = importer.endsWith('/') ? importer : path.dirname(importer);
+        if (!scheme && !/^\.{0,2}\//.test(name))
+            return toURL(findImport(name, from, importer));
+        const [, way, query] = name.match(/^([^?#]*)(.*)$/s);
+        const wanted = scheme ? fileURLToPath(way) : way;
+        if (/%2f|%5c/i.test(wanted))
+            throw fail(TypeError, 'ERR_INVALID_MODULE_SPECIFIER', `Invalid module "${path.resolve(from, wanted)}" must not include `
+                + `encoded "/" or "\\" characters imported from ${importer}`);
+        return toURL(findImport(scheme ? wanted : decodeURIComponent(wanted), from, importer)) + query;
+    }
+
+    // For import.meta.resolve: what is not there has a URL all the same.
+    function resolveMeta(name, base) {
+        try {
+            return resolveImport(`${name}`, base);
+        } catch (error) {
+            if (error?.url !== undefined)
+                return error.url + (`${name}`.match(/[?#].*$/s)?.[0] ?? '');
+            throw error;
+        }
     }
 
     function isModule(file) {
@@ -267,7 +129,7 @@
         if (file.endsWith('.cjs') || file.endsWith('.json'))
             return false;
         const type = packageOf(file)[0]?.type;
-        if (type)
+        if (type === 'module' || type === 'commonjs')
             return type === 'module';
         return looksLikeModule(host.readText(file));
     }
@@ -284,35 +146,58 @@
         }
     }
 
+    // Whether a module is what its importer says that it is.
+    function checkType(name, isJSON, attributes) {
+        const type = attributes?.type;
+        if (type !== undefined && type !== 'json')
+            throw fail(TypeError, 'ERR_IMPORT_ASSERTION_TYPE_UNSUPPORTED', `Import attribute type "${type}" is unsupported`);
+        if (isJSON && type === undefined)
+            throw fail(TypeError, 'ERR_IMPORT_ASSERTION_TYPE_MISSING',
+                `Module "${name}" needs an import attribute of type "json"`);
+        if (!isJSON && type === 'json')
+            throw fail(TypeError, 'ERR_IMPORT_ASSERTION_TYPE_FAILED', `Module "${name}" is not of type "json"`);
+    }
+
+    // The engine's question: ['text', text, meta] or ['object', exports].
     function loadImport(name, attributes) {
         if (Object.hasOwn(builtins, name)) {
+            checkType(name, false, attributes);
             const value = builtin(name);
             return ['object', exportsOf(value, name.startsWith('weft:') ? value.default ?? value : value)];
         }
-        const type = attributes?.type;
+        const resolve = (other) => resolveMeta(other, name);
         if (name.startsWith('data:'))
-            return ['text', dataText(name), { url: name }];
+            return loadData(name, attributes, { resolve, url: name });
+        if (texts.has(name))
+            return ['text', texts.get(name), { dirname: host.cwd(), filename: name.replace(/^file:../, ''), resolve, url: name }];
+        if (!name.startsWith('file:'))
+            throw fail(Error, 'ERR_UNSUPPORTED_ESM_URL_SCHEME', 'Only URLs with a scheme in: file, data, and node are supported '
+                + `by the default ESM loader. Received protocol '${name.slice(0, name.indexOf(':') + 1)}'`);
         const file = fileURLToPath(name);
-        if (type === 'json')
-            return ['object', { default: readJSON(file) }];
-        if (file.endsWith('.json'))
-            throw withCode(new TypeError(`Module "${name}" needs an import attribute of type "json"`),
-                'ERR_IMPORT_ASSERTION_TYPE_MISSING');
+        const ending = path.extname(file);
+        checkType(name, ending === '.json', attributes);
+        if (ending === '.json')
+            return ['object', { default: /[?#]/.test(name) ? readJSON(file) : load(file) }];
+        if (ending !== '' && !/^\.[cm]?js$/.test(ending))
+            throw fail(TypeError, 'ERR_UNKNOWN_FILE_EXTENSION', `Unknown file extension "${ending}" for ${file}`);
         if (!isModule(file)) {
             const value = load(file);
             return ['object', exportsOf(value, value)];
         }
-        const meta = {
-            dirname: path.dirname(file), filename: file, resolve: (other) => resolveImport(other, name), url: name,
-        };
-        return ['text', host.readText(file), meta];
+        return ['text', host.readText(file), { dirname: path.dirname(file), filename: file, resolve, url: name }];
     }
 
-    function dataText(name) {
-        const [, head, body] = name.match(/^data:([^,]*),(.*)$/s) ?? [null, '', ''];
-        if (!/^(text|application)\/javascript/.test(head))
-            throw withCode(new RangeError(`Unknown module format: ${head}`), 'ERR_UNKNOWN_MODULE_FORMAT');
-        return head.endsWith(';base64') ? need('base64').atob(body) : decodeURIComponent(body);
+    function loadData(name, attributes, meta) {
+        const data = need('fetch_data').readDataUrl(name);
+        const type = data && name.match(/^data:([^,;]*)/s)[1];
+        if (!type)
+            throw fail(TypeError, 'ERR_INVALID_URL', 'Invalid URL', { input: name });
+        const isJSON = type === 'application/json';
+        if (!isJSON && !/^(text|application)\/javascript$/.test(type))
+            throw fail(RangeError, 'ERR_UNKNOWN_MODULE_FORMAT', `Unknown module format: ${type} for URL ${name}`);
+        checkType(name, isJSON, attributes);
+        const text = new TextDecoder().decode(data.bytes);
+        return isJSON ? ['object', { default: JSON.parse(text) }] : ['text', text, meta];
     }
 
     // What a CommonJS module exports, for import: the whole as the default, and its properties by name.
@@ -370,7 +255,7 @@
             return known.exports;
         }
         if (!file.endsWith('.json') && isModule(file))
-            throw withCode(new Error(`require() of ES Module ${file} not supported.`), 'ERR_REQUIRE_ESM');
+            return importNow(file, parent);
         const module = cache[file] = new Module(file, parent);
         if (parent === null)
             mainModule = module;
@@ -385,6 +270,34 @@
             throw error;
         }
         return module.exports;
+    }
+
+    // An ES module by require: it is evaluated at once, if it can be.
+    function importNow(file, parent) {
+        const [state, result, namespace] = host.importNow(toURL(file)) ?? [];
+        const by = parent?.filename ? ` from ${parent.filename}` : '';
+        if (state === undefined)
+            throw fail(Error, 'ERR_REQUIRE_ESM', `require() of ES Module ${file}${by} not supported.`);
+        if (state === 'running')
+            throw fail(Error, 'ERR_REQUIRE_CYCLE_MODULE', `Cannot require() ES Module ${file} in a cycle.`);
+        if (state === 'rejected')
+            throw result;
+        if (state === 'pending')
+            throw fail(Error, 'ERR_REQUIRE_ASYNC_MODULE', 'require() cannot be used on an ESM graph with top-level await. Use '
+                + `import() instead.\n  From ${parent?.filename ?? host.cwd()} \n  Requiring ${file} `);
+        if ('module.exports' in namespace)
+            return namespace['module.exports'];
+        if (!('default' in namespace) || '__esModule' in namespace)
+            return namespace;
+        return withMark(toURL(file));
+    }
+
+    // The same module with a mark that tells CommonJS where its default is.
+    function withMark(url) {
+        const name = `required:${url}`;
+        const from = JSON.stringify(url);
+        texts.set(name, `export * from ${from}; export { default } from ${from}; export const __esModule = true;`);
+        return host.importNow(name)[2];
     }
 
     function adopt(parent, module) {
@@ -405,33 +318,48 @@
         fn.call(module.exports, module.exports, requireOf(module.path, module), module, file, module.path);
     }
 
-    function requireFrom(name, folder, module) {
+    function checkName(name) {
         if (typeof name !== 'string')
             throw need('errors').invalidArgument('id', 'string', name);
         if (name === '')
             throw need('node_error').invalidArgValue('id', name, 'must be a non-empty string');
+    }
+
+    function requireFrom(name, folder, module) {
+        checkName(name);
         const known = builtinName(name);
-        return known ? builtin(known) : load(findFile(name, folder, 'require'), module);
+        return known ? builtin(known) : load(findRequired(name, folder, stackOf(module)), module);
+    }
+
+    // The files that wanted it, innermost first.
+    function stackOf(module) {
+        const files = [];
+        for (; module; module = module.parent)
+            files.push(module.filename);
+        return files;
     }
 
     // The first file that a name stands for in one of the folders.
-    function resolveFrom(name, folders) {
-        let failure = notFound(name, undefined, 'require');
+    function resolveFrom(name, folders, module) {
+        let failure;
         for (const folder of folders) {
             try {
-                return findFile(name, path.resolve(folder), 'require');
+                return findRequired(name, path.resolve(folder), stackOf(module));
             } catch (error) {
                 failure = error;
             }
         }
-        throw failure;
+        throw failure ?? findRequired(name, '/', stackOf(module));
     }
 
     function requireOf(folder, module) {
         function require(name) {
             return requireFrom(name, folder, module);
         }
-        require.resolve = (name, options) => (builtinName(name) ? name : resolveFrom(name, options?.paths ?? [folder]));
+        require.resolve = (name, options) => {
+            checkName(name);
+            return builtinName(name) ? name : resolveFrom(name, options?.paths ?? [folder], module);
+        };
         require.resolve.paths = (name) => {
             if (builtinName(name))
                 return null;
@@ -443,8 +371,13 @@
     }
 
     function createRequire(from) {
-        const file = String(from).startsWith('file://') ? fileURLToPath(from) : String(from);
-        return requireOf(file.endsWith('/') ? file : path.dirname(file));
+        const text = typeof from === 'string' || from instanceof URL ? String(from) : '';
+        const file = text.startsWith('file:') ? fileURLToPath(text) : text;
+        if (!file.startsWith('/'))
+            throw need('node_error').invalidArgValue('filename', from,
+                'must be a file URL object, file URL string, or absolute path string');
+        const module = new Module(file.endsWith('/') ? `${file}noop.js` : file);
+        return requireOf(module.path, module);
     }
 
     // ---- The main one ----
@@ -452,35 +385,65 @@
     let mainModule;
 
     function findMain(name) {
-        const place = path.resolve(host.cwd(), name);
-        const file = asFile(place) ?? asFolder(place, 'require');
-        if (!file)
-            throw notFound(place, undefined, 'require');
-        return host.realPath(file);
+        mainFile = findRequired(path.resolve(host.cwd(), name), '/');
+        return mainFile;
     }
 
     function runMain(file) {
         return load(file, null);
     }
 
-    // A text without a file: as a module if it can be nothing else.
-    function runText(text, name) {
-        const folder = `${host.cwd()}/`;
-        if (looksLikeModule(text)) {
-            const url = `data:text/javascript,${encodeURIComponent(text)}`;
-            return Promise.resolve().then(() => import(url));
-        }
-        globalThis.require = createRequire(folder);
-        host.compile(text, name); // what it is worth is nobody's business
-        return undefined;
+    // The URL of a text that is a module, and has no file. The engine asks for it by that.
+    function addModule(text) {
+        const url = `${toURL(host.cwd())}/[eval1]`;
+        texts.set(url, text);
+        return url;
     }
 
-    function setImports(map) {
-        imports = map;
+    // A text that is a script and has no file is one of this folder: what it has as its own is global.
+    function addScript(text, name) {
+        const module = new Module(path.join(host.cwd(), name), null);
+        Object.assign(module, { id: name, path: '.' });
+        texts.set(name, text);
+        Object.assign(globalThis, {
+            module, exports: module.exports, require: requireOf(host.cwd(), module), __filename: name, __dirname: '.',
+        });
+        addGlobals();
+    }
+
+    // Modules of Node by their names, for who types them.
+    function addGlobals() {
+        for (const name of Object.keys(builtins)) {
+            const short = name.slice('node:'.length);
+            if (!name.startsWith('node:') || short.includes('/') || short in globalThis)
+                continue;
+            const set = (value) => Object.defineProperty(globalThis, short, {
+                value, writable: true, configurable: true, enumerable: true,
+            });
+            const get = () => {
+                const value = builtin(name);
+                set(value);
+                return value;
+            };
+            Object.defineProperty(globalThis, short, { get, set, configurable: true, enumerable: false });
+        }
+    }
+
+    // The text of a script or module by the name that stacks give it; undefined: there is none.
+    function sourceOf(name) {
+        if (texts.has(name))
+            return texts.get(name);
+        try {
+            if (name.startsWith('data:'))
+                return loadData(name, {}, {})[1];
+            return host.readText(name.startsWith('file:') ? fileURLToPath(name) : name);
+        } catch {
+            return undefined;
+        }
     }
 
     return {
-        resolveImport, loadImport, isModule, findMain, runText, setImports, createRequire, toURL, fileURLToPath,
-        require: runMain,
+        resolveImport, loadImport, isModule, looksLikeModule, wrapped, WRAPPED_LINE, findMain, addModule, addScript, addGlobals, sourceOf,
+        createRequire, toURL, fileURLToPath, builtinNames: () => Object.keys(builtins), require: runMain,
     };
 })

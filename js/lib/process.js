@@ -40,8 +40,10 @@
             this.platform = 'linux';
             this.release = { name: 'weft' };
             this.argv = host.argumentsOf();
+            if (host.mainName !== undefined)
+                this.argv[1] = host.mainName;
             this.execPath = this.argv[0];
-            this.execArgv = [];
+            this.execArgv = need('options').list;
             this.env = readEnvironment();
             this.pid = host.pid();
             this.ppid = host.ppid();
@@ -240,16 +242,11 @@
 
     // ---- What nobody catches ----
 
-    function show(error) {
-        const { inspect } = need('inspect');
-        return error instanceof Error ? inspect(error) : `Uncaught:\n${inspect(error)}`;
-    }
-
     // The end, with the last words on standard error. False, for those who ask whether somebody cared.
-    function die(error, code = 1) {
+    function die(error, code = 1, place) {
         let text;
         try {
-            text = show(error);
+            text = need('report').report(error, place);
         } catch {
             text = 'Uncaught: an error that cannot be shown';
         }
@@ -270,14 +267,15 @@
     }
 
     function uncaught(error, origin = 'uncaughtException') {
+        const place = host.thrownAt();
         let isHandled;
         try {
             isHandled = callListeners(error, origin);
         } catch (another) {
-            return die(another, HANDLER_FAILED);
+            return die(another, HANDLER_FAILED, host.thrownAt());
         }
         if (!isHandled)
-            return die(error);
+            return die(error, 1, place);
         if (!isExiting)
             host.startImmediate(nothing); // the loop goes round once more
         return true;
@@ -357,8 +355,10 @@
             exitCode = code;
         const isUnsettled = code === UNSETTLED && (exitCode === undefined || exitCode === null);
         const argument = Number(exitCode ?? (isUnsettled ? 0 : code));
-        if (isUnsettled)
+        if (isUnsettled) {
             exitCode = code; // Node's own listener does so, after the argument was made
+            need('report').unsettled();
+        }
         if (!isSilent) {
             try {
                 process.emit('exit', argument);

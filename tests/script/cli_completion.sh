@@ -49,6 +49,9 @@ offers 'doctor' help d
 offers '--version' --v
 offers '--json' doctor --j
 offers '--no-cache' run --no
+offers '--max-memory --max-run --max-stack' run --max
+offers 'commonjs' run --input-type c
+offers '--input-type=module' run --input-type=m
 offers 'four one.c two.c' run ''
 offers 'three.txt' run one.c th
 offers 'four' run -I f

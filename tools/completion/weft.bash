@@ -13,24 +13,29 @@ _weft() {
         # Behind the file everything belongs to the program.
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            *.c | *.js | *.mjs | *.cjs)
+            *.c | *.js | *.mjs | *.cjs | *.ts | *.mts | *.cts)
                 mapfile -t COMPREPLY < <(compgen -f -- "$word")
                 return
                 ;;
             esac
         done
         case $before in
+        --input-type) mapfile -t COMPREPLY < <(compgen -W 'module commonjs' -- "$word") ;;
+        --import-map) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        -e | --eval | --max-memory | --max-stack | --max-run | --workers) ;;
         --cc) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
         -O) mapfile -t COMPREPLY < <(compgen -W '0 1 2 3 s g' -- "$word") ;;
         -I | -L) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
         --sanitize | =) mapfile -t COMPREPLY < <(compgen -W 'address thread undefined' -- "${word#=}") ;;
         *)
             case $word in
+            --input-type=*) mapfile -t COMPREPLY < <(compgen -P --input-type= -W 'module commonjs' -- "${word#*=}") ;;
             --sanitize=*) mapfile -t COMPREPLY < <(compgen -P --sanitize= -W 'address thread undefined' -- "${word#*=}") ;;
-            -*) mapfile -t COMPREPLY < <(compgen -W '-e --eval --cc -O -g --sanitize= -I -D -L -l --no-cache --keep --print --help' -- "$word") ;;
+            -*) mapfile -t COMPREPLY < <(compgen -W '-e --eval -p --print -c --check --input-type= --import-map
+                --max-memory --max-stack --max-run --workers --cc -O -g --sanitize= -I -D -L -l --no-cache --keep --help' -- "$word") ;;
             *)
                 compopt -o filenames 2>/dev/null
-                mapfile -t COMPREPLY < <(for ending in c js mjs cjs; do compgen -f -X "!*.$ending" -- "$word"; done; compgen -d -- "$word")
+                mapfile -t COMPREPLY < <(for ending in c js mjs cjs ts mts cts; do compgen -f -X "!*.$ending" -- "$word"; done; compgen -d -- "$word")
                 ;;
             esac
             ;;

@@ -2,7 +2,7 @@
 
 # Whether "weft run" still waits for its file: behind it everything belongs to the program.
 function __weft_wants_file
-    __fish_seen_subcommand_from run; and not string match -q -- '*.c' (commandline -opc)
+    __fish_seen_subcommand_from run; and not string match -qr -- '[.](c|[cm]?[jt]s)$' (commandline -opc)
 end
 
 complete -c weft -f
@@ -16,8 +16,16 @@ complete -c weft -n __fish_use_subcommand -a doctor -d 'Tell what this machine o
 complete -c weft -n __fish_use_subcommand -a version -d 'Print the version and how it was built'
 complete -c weft -n __fish_use_subcommand -a help -d 'Explain a command'
 
-complete -c weft -n __weft_wants_file -k -a '(__fish_complete_suffix .js .mjs .cjs .c)'
+complete -c weft -n __weft_wants_file -k -a '(__fish_complete_suffix .js .mjs .cjs .ts .mts .cts .c)'
 complete -c weft -n __weft_wants_file -s e -l eval -x -d 'A text of JavaScript instead of a file'
+complete -c weft -n __weft_wants_file -s p -l print -d 'Print what the text is worth, or the compiler command'
+complete -c weft -n __weft_wants_file -s c -l check -d 'Only look whether it can be understood'
+complete -c weft -n __weft_wants_file -l input-type -x -a 'module commonjs' -d 'What a text is'
+complete -c weft -n __weft_wants_file -l import-map -r -F -d 'What names of modules stand for'
+complete -c weft -n __weft_wants_file -l max-memory -x -d 'Of the heap'
+complete -c weft -n __weft_wants_file -l max-stack -x -d 'Of the main script'
+complete -c weft -n __weft_wants_file -l max-run -x -d 'Of one callback'
+complete -c weft -n __weft_wants_file -l workers -x -d 'Threads of the runtime'
 complete -c weft -n __weft_wants_file -l cc -x -a '(__fish_complete_command)' -d 'Compiler to use'
 complete -c weft -n __weft_wants_file -s O -x -a '0 1 2 3 s g' -d 'Level of optimisation'
 complete -c weft -n __weft_wants_file -s g -d 'With debugging information'
@@ -28,7 +36,6 @@ complete -c weft -n __weft_wants_file -s L -x -a '(__fish_complete_directories)'
 complete -c weft -n __weft_wants_file -s l -x -d 'Link a library'
 complete -c weft -n __weft_wants_file -l no-cache -d 'Compile in any case and keep nothing'
 complete -c weft -n __weft_wants_file -l keep -d 'Keep the program and say where'
-complete -c weft -n __weft_wants_file -l print -d 'Print the compiler command and do nothing'
 complete -c weft -n __weft_wants_file -l help -d 'Explain this command'
 complete -c weft -n '__fish_seen_subcommand_from run; and not __weft_wants_file' -F
 

@@ -6,7 +6,7 @@ _weft() {
     local state line
     typeset -A opt_args
     commands=(
-        'run:compile a C program, or take it from the cache, and run it'
+        'run:run a script, or compile a C program and run it'
         'new:start a project in a new directory'
         'serve:serve the files of a directory over HTTP'
         'load:send requests to an HTTP server and time the answers'
@@ -30,6 +30,14 @@ _weft() {
         run)
             _arguments -S -A '-*' \
                 '(-e --eval)'{-e+,--eval=}'[a text of JavaScript instead of a file]:text:' \
+                '(-p --print)'{-p,--print}'[print what the text is worth, or the compiler command]' \
+                '(-c --check)'{-c,--check}'[only look whether it can be understood]' \
+                '--input-type=[what a text is]:type:(module commonjs)' \
+                '--import-map=[what names of modules stand for]:file:_files' \
+                '--max-memory=[of the heap]:size:' \
+                '--max-stack=[of the main script]:size:' \
+                '--max-run=[of one callback]:time:' \
+                '--workers=[threads of the runtime]:number:' \
                 '--cc=[compiler to use]:compiler:_command_names -e' \
                 '-O+[level of optimisation]:level:(0 1 2 3 s g)' \
                 '-g[with debugging information]' \
@@ -40,9 +48,8 @@ _weft() {
                 '*-l+[link a library]:library:' \
                 '(--keep)--no-cache[compile in any case and keep nothing]' \
                 '(--no-cache)--keep[keep the program and say where]' \
-                '--print[print the compiler command and do nothing]' \
                 '(- *)--help[explain this command]' \
-                '1:program:_files -g "*.(c|js|mjs|cjs)"' \
+                '1:program:_files -g "*.(c|js|mjs|cjs|ts|mts|cts)"' \
                 '*:argument of the program:_files'
             ;;
         serve)

@@ -1,0 +1,1 @@
+export default {}; export const x = 1
