@@ -74,6 +74,14 @@ WEFT_API void weft_world_start(void);
  * where the list ends with what there was room for; or the error of write. */
 WEFT_API int weft_dump(weft_runtime *runtime, int fd);
 
+/* What the calling fiber adds to its entry in these lists, until the next call of this kind: fn writes lines of text into
+ * the buffer, at most size bytes with a terminating zero, and returns how long they are. It runs on whatever thread takes the
+ * picture, under a lock of the fiber, which may be running meanwhile: it must not suspend, wait, panic or call weft, and should
+ * be quick. When weft_describe returns, the function of before does not run any more. Null: nothing is added. A runtime for a
+ * language shows in this way where a fiber stands in that language. Returns 0, -EPERM on a plain thread. */
+typedef size_t (*weft_describe_fn)(char *buffer, size_t size, void *arg);
+WEFT_API int weft_describe(weft_describe_fn fn, void *arg);
+
 /* Deepest stack use seen, per entry function: how many of its fibers were measured (a sample: the first ones, then ever
  * fewer), the deepest of them in bytes (exact to a page), and the stack size that the next spawn without a size of its own
  * gets. Returns 0, -ENOENT for a function of which no fiber was measured yet, -ESTALE, -EINVAL. runtime may be null. */

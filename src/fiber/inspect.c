@@ -110,6 +110,18 @@ void wf_fiber_describe(struct wf_fibers *fibers, const struct wf_fiber *fiber, c
              name[0] ? " \"" : "", name, name[0] ? "\"" : "", entry);
 }
 
+int weft_describe(weft_describe_fn fn, void *arg) {
+    struct wf_fiber *fiber = wf_fiber_self();
+    if (!fiber)
+        return -EPERM;
+    struct wf_stack *stack = wf_fiber_stack(fiber);
+    wf_lock_take(&fiber->lock);
+    stack->describe = fn;
+    stack->describe_arg = arg;
+    wf_lock_drop(&fiber->lock);
+    return 0;
+}
+
 int weft_world_stop(void) {
     struct wf_fiber *fiber = wf_fiber_self();
     if (!fiber)

@@ -26,6 +26,7 @@
 #include "os/memory.h"
 #include "queue/lock.h"
 #include "weft/ffi.h"
+#include "weft/inspect.h"
 
 struct wf_fiber;
 struct wf_attributes;
@@ -81,7 +82,9 @@ struct wf_stack {
     struct wf_leaver *leavers;         /* who wants to know when it ends; the fiber's own */
     void *work;                        /* of pool/: what it runs; the fiber's own */
     struct wf_loop_frame *loops;       /* of loop/: what it is inside of; the fiber's own */
-    struct weft_ffi_site site;         /* whether it is bound, and where foreign calls run; the fiber's own */
+    weft_describe_fn describe;         /* what it adds to reports, or NULL; under the fiber's lock, like its argument */
+    void *describe_arg;
+    struct weft_ffi_site site; /* whether it is bound, and where foreign calls run; the fiber's own */
     /* The worker whose thread it has to itself, or NULL: fiber/alone.c. Written by the fiber while it runs; constant while it
      * waits. */
     struct wf_fiber_worker *seat;

@@ -301,6 +301,7 @@ static void dress_stack(struct wf_fiber_worker *worker, struct wf_fiber *fiber, 
     stack->leavers = NULL;
     stack->work = NULL;
     stack->loops = NULL;
+    stack->describe = NULL;
     stack->held = NULL;
     WF_ASSERT(
         !stack->seat); /* what has to do with threads is all zero, at first and after every fiber: wf_alone_finish */

@@ -26,8 +26,9 @@
 #include "wait/wait.h"
 #include "weft/inspect.h"
 
-/* NAMES: a power of two; programs have far fewer places where fibers wait. */
-enum { FRAMES_MAX = 48, BLOCK_BYTES = 64 * 1024, NAMES = 1024, NAME_BYTES = 64, TEXT_BYTES = 4096 };
+/* NAMES: a power of two; programs have far fewer places where fibers wait. LINE_MOST: of what a fiber adds; shorter than what
+ * print has room for. */
+enum { FRAMES_MAX = 48, BLOCK_BYTES = 64 * 1024, NAMES = 1024, NAME_BYTES = 64, TEXT_BYTES = 4096, LINE_MOST = 480 };
 
 struct entry {
     weft_fiber fiber;
@@ -41,6 +42,7 @@ struct entry {
     bool has_no_room;
     bool is_alone;
     uint16_t frame_count;
+    uint16_t text_size; /* of what the fiber adds itself, behind the frames */
     char name[WF_NAME_SIZE];
     const void *frames[];
 };
@@ -65,11 +67,12 @@ struct wf_picture {
     uint64_t left_out;
     int64_t now;
 
+    char text[TEXT_BYTES]; /* while it is taken, what a fiber adds; while it is printed, what was not written yet */
+
     /* while it is printed */
     int fd;
     int error;
     size_t used;
-    char text[TEXT_BYTES];
     struct name names[NAMES];
 };
 
@@ -91,11 +94,13 @@ static void *take_for_thread(void *opaque);
 static void add_fiber(struct wf_picture *picture, struct wf_fibers *fibers, struct wf_fiber *fiber);
 static void describe_wait(struct wf_picture *picture, struct wf_fibers *fibers, struct wf_fiber *fiber,
                           struct entry *entry);
+static uint16_t describe_self(struct wf_picture *picture, const struct wf_fiber *fiber);
 static weft_fiber joined_fiber(struct wf_picture *picture, struct wf_fibers *fibers, const void *lock);
 static void capture_here(void *opaque);
 static struct entry *entry_add(struct wf_picture *picture, const struct entry *head, const struct frames *frames);
 static size_t entry_size(const struct entry *entry);
 static void print_entry(struct wf_picture *picture, const struct entry *entry);
+static void print_text(struct wf_picture *picture, const struct entry *entry);
 static void print_frames(struct wf_picture *picture, const struct entry *entry);
 static const char *name_of(struct wf_picture *picture, const void *address, struct name *spare);
 static void print(struct wf_picture *picture, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -197,6 +202,7 @@ static void add_fiber(struct wf_picture *picture, struct wf_fibers *fibers, stru
     head.function = fiber->parent & WF_FLAG_FIRST ? (const void *)(uintptr_t)((weft_runtime *)fibers)->first
                                                   : (const void *)(uintptr_t)wf_load_relaxed(&fiber->entry);
     wf_fiber_copy_name(fiber, head.name);
+    head.text_size = describe_self(picture, fiber);
     wf_lock_drop(&fiber->lock);
     if (head.state == WF_FIBER_FREE)
         return;
@@ -224,6 +230,16 @@ static void describe_wait(struct wf_picture *picture, struct wf_fibers *fibers, 
         entry->joined = joined_fiber(picture, fibers, wait->object);
 }
 
+/* Into the picture's text; under the fiber's lock, so that it has its stack, if it has one, until we are done. */
+static uint16_t describe_self(struct wf_picture *picture, const struct wf_fiber *fiber) {
+    uintptr_t place = wf_load_acquire(&fiber->place); /* pairs with its start */
+    if (place & WF_PLACE_NEW)
+        return 0;
+    const struct wf_stack *stack = (const struct wf_stack *)place;
+    size_t size = stack->describe ? stack->describe(picture->text, sizeof picture->text, stack->describe_arg) : 0;
+    return (uint16_t)(size < sizeof picture->text ? size : sizeof picture->text - 1);
+}
+
 /* WEFT_NO_FIBER when it is one of another runtime. */
 static weft_fiber joined_fiber(struct wf_picture *picture, struct wf_fibers *fibers, const void *lock) {
     const struct wf_fiber *fiber = (const void *)((const char *)lock - offsetof(struct wf_fiber, lock));
@@ -238,7 +254,9 @@ static WF_NOINLINE void capture_here(void *opaque) {
 }
 
 static struct entry *entry_add(struct wf_picture *picture, const struct entry *head, const struct frames *frames) {
-    size_t size = sizeof *head + (size_t)frames->count * sizeof frames->list[0];
+    struct entry sized = *head;
+    sized.frame_count = (uint16_t)frames->count;
+    size_t size = entry_size(&sized);
     struct block *block = picture->last;
     if (!block || block->used + size > BLOCK_BYTES - sizeof *block) {
         block = wf_os_alloc(BLOCK_BYTES);
@@ -251,15 +269,16 @@ static struct entry *entry_add(struct wf_picture *picture, const struct entry *h
         picture->last = block;
     }
     struct entry *entry = (struct entry *)(void *)(block->bytes + block->used);
-    *entry = *head;
-    entry->frame_count = (uint16_t)frames->count;
+    *entry = sized;
     memcpy(entry->frames, frames->list, (size_t)frames->count * sizeof frames->list[0]);
+    memcpy(entry->frames + frames->count, picture->text, entry->text_size);
     block->used += size;
     return entry;
 }
 
 static size_t entry_size(const struct entry *entry) {
-    return sizeof *entry + entry->frame_count * sizeof entry->frames[0];
+    size_t words = entry->frame_count + (entry->text_size + sizeof entry->frames[0] - 1) / sizeof entry->frames[0];
+    return sizeof *entry + words * sizeof entry->frames[0];
 }
 
 void wf_picture_free(struct wf_picture *picture) {
@@ -306,10 +325,21 @@ static void print_entry(struct wf_picture *picture, const struct entry *entry) {
             print(picture, " on %p", entry->object);
     }
     print(picture, "\n");
+    print_text(picture, entry);
     if (entry->has_no_room)
         print(picture, "    (no backtrace: its stack is almost full)\n");
     else
         print_frames(picture, entry);
+}
+
+/* Line by line: what a fiber adds itself comes before its frames. */
+static void print_text(struct wf_picture *picture, const struct entry *entry) {
+    const char *text = (const char *)(entry->frames + entry->frame_count);
+    for (size_t at = 0, length; at < entry->text_size; at += length + 1) {
+        const char *end = memchr(text + at, '\n', entry->text_size - at);
+        length = end ? (size_t)(end - text) - at : entry->text_size - at;
+        print(picture, "    %.*s\n", (int)(length < LINE_MOST ? length : LINE_MOST), text + at);
+    }
 }
 
 static void print_frames(struct wf_picture *picture, const struct entry *entry) {

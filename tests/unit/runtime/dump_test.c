@@ -231,6 +231,53 @@ TEST(ten_thousand_fibers_can_be_listed) {
     run_and_free(dump_many);
 }
 
+static size_t tell_two_lines(char *buffer, size_t size, void *arg) {
+    return (size_t)snprintf(buffer, size, "%s one\n%s two\n", (const char *)arg, (const char *)arg);
+}
+
+/* As a careless snprintf: more than there is room for. */
+static size_t tell_too_much(char *buffer, size_t size, void *arg) {
+    memset(buffer, 'x', size);
+    return size + 1000 + (size_t)(arg != NULL);
+}
+
+static weft_describe_fn describer;
+
+static void *wait_described(void *arg) {
+    CHECK_EQ(weft_describe(describer, arg), 0);
+    void *value = receive_here();
+    CHECK_EQ(weft_describe(NULL, NULL), 0);
+    return value;
+}
+
+static void dump_described(weft_describe_fn fn) {
+    weft_fiber fiber;
+    describer = fn;
+    atomic_store(&arrived, 0);
+    SPAWN(&fiber, wait_described, "line");
+    WAIT_UNTIL(wf_load_relaxed(&wf_record_of(&weft_runtime_self()->fibers, fiber)->task.state) == WF_FIBER_PARKED);
+    CHECK_EQ(dump(NULL), 0);
+    let_go(&fiber, 1);
+}
+
+static void dump_descriptions(void) {
+    dump_described(tell_two_lines);
+    check_count("\n    line one\n    line two\n    #0 ", 1);
+    dump_described(tell_too_much);
+    check_count("\n    xxxx", 1);
+    check_count("receive_here\n", 1);
+    dump_described(NULL);
+    check_count("line", 0);
+    CHECK_EQ(weft_describe(tell_two_lines, "of its own"), 0);
+    CHECK_EQ(dump(NULL), 0);
+    check_count(": running\n    of its own one\n    of its own two\n    #0 weft_dump\n", 1);
+}
+
+TEST(a_fiber_can_add_lines_of_its_own) {
+    CHECK_EQ(weft_describe(tell_two_lines, NULL), -EPERM);
+    run_and_free(dump_descriptions);
+}
+
 /* Leaves so little of its stack that there is no room for a visitor, but enough to wait. */
 static void *wait_on_a_full_stack(void *arg) {
     const char *low = wf_fiber_stack(wf_fiber_self())->low;
