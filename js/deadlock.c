@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host.h"
+#include "stack.h"
 
 /* More are counted only. */
 enum { TOLD_MAX = 100 };
@@ -32,7 +32,7 @@ static int step(weft_js *js);
 static bool has_only_waits(weft_js *js);
 static bool have_left(weft_js *js);
 static bool is_waiting(const struct wf_js_wait *wait);
-static void tell_fiber(JSContext *context, const struct wf_js_fiber *fiber);
+static void tell_fiber(const struct wf_js_fiber *fiber);
 
 int wf_js_keep(weft_js *js) {
     int error = js->holds == 0 ? weft_loop_keep(js->loop) : 0;
@@ -167,7 +167,7 @@ bool wf_js_tell_deadlock(weft_js *js) {
     fprintf(stderr, "weft: deadlock: %d fiber%s and nothing can wake %s\n", count, count == 1 ? " waits" : "s wait",
             count == 1 ? "it" : "them");
     for (struct wf_js_fiber *fiber = oldest; fiber && left > 0; fiber = fiber->previous, left--)
-        tell_fiber(js->context, fiber);
+        tell_fiber(fiber);
     if (left == 0 && count > TOLD_MAX)
         fprintf(stderr, "  and %d more\n", count - TOLD_MAX);
     if (promises > 0)
@@ -175,14 +175,10 @@ bool wf_js_tell_deadlock(weft_js *js) {
     return true;
 }
 
-static void tell_fiber(JSContext *context, const struct wf_js_fiber *fiber) {
-    JSValue value = fiber->name[0] ? JS_UNDEFINED : JS_GetPropertyStr(context, fiber->fn, "name");
-    if (JS_IsException(value))
-        JS_FreeValue(context, JS_GetException(context));
-    const char *of_function = JS_IsString(value) ? JS_ToCString(context, value) : NULL;
-    const char *name = of_function ? of_function : fiber->name;
-    fprintf(stderr, "  fiber %lld%s%s%s waits for %s\n", (long long)fiber->number, *name ? " \"" : "", name,
-            *name ? "\"" : "", fiber->waiting->what);
-    JS_FreeCString(context, of_function);
-    JS_FreeValue(context, value);
+static void tell_fiber(const struct wf_js_fiber *fiber) {
+    char stack[2048];
+    const char *name = fiber->name;
+    wf_js_stack_print(fiber, "    ", stack, sizeof stack);
+    fprintf(stderr, "  fiber %lld%s%s%s waits for %s\n%s", (long long)fiber->number, *name ? " \"" : "", name,
+            *name ? "\"" : "", fiber->waiting->what, stack);
 }

@@ -93,6 +93,44 @@ void wf_engine_set_frame(JSRuntime *runtime, void *frame) {
     runtime->current_stack_frame = frame;
 }
 
+/* The value of its property "name", if that is a plain text: nothing of the script runs for it. */
+static JSString *name_of(JSValueConst fn) {
+    JSProperty *property;
+    if (JS_VALUE_GET_TAG(fn) != JS_TAG_OBJECT)
+        return NULL;
+    JSShapeProperty *shape = find_own_property(&property, JS_VALUE_GET_OBJ(fn), JS_ATOM_name);
+    bool is_plain = shape && (shape->flags & JS_PROP_TMASK) == JS_PROP_NORMAL &&
+                    JS_VALUE_GET_TAG(property->u.value) == JS_TAG_STRING;
+    return is_plain ? JS_VALUE_GET_STRING(property->u.value) : NULL;
+}
+
+static void copy_string(JSString *string, char *text, size_t size) {
+    if (!string)
+        text[0] = 0;
+    else if (string->is_wide_char)
+        utf8_encode_buf16(text, size, str16(string), string->len);
+    else
+        utf8_encode_buf8(text, size, str8(string), string->len);
+}
+
+void *wf_engine_tell_frame(JSRuntime *runtime, void *opaque, struct wf_engine_spot *spot) {
+    JSStackFrame *frame = opaque;
+    JSFunctionBytecode *code = JS_GetFunctionBytecode(frame->cur_func);
+    *spot = (struct wf_engine_spot){0};
+    copy_string(name_of(frame->cur_func), spot->function, sizeof spot->function);
+    if (code && frame->cur_pc) {
+        bool has_file = code->filename && !__JS_AtomIsTaggedInt(code->filename);
+        copy_string(has_file ? runtime->atom_array[code->filename] : NULL, spot->file, sizeof spot->file);
+        uint32_t at = (uint32_t)(frame->cur_pc - code->byte_code_buf - 1);
+        spot->line = find_line_num(NULL, code, at, &spot->column);
+    }
+    return frame->prev_frame;
+}
+
+void wf_engine_function_name(JSContext *context, JSValueConst fn, char *text, size_t size) {
+    copy_string(name_of(fn), text, size);
+}
+
 JSValue wf_engine_class_name(JSContext *context, JSClassID id) {
     JSAtom name = JS_GetClassName(JS_GetRuntime(context), id);
     JSValue text = JS_AtomToString(context, name);

@@ -13,7 +13,9 @@
 #pragma GCC diagnostic pop
 #if WF_JS_OLDER
 #include "engine_older.h"
+enum { WF_ENGINE_TELLS_FRAMES = 0 };
 #else
+enum { WF_ENGINE_TELLS_FRAMES = 1 };
 #define WF_ENGINE_AND_ATTRIBUTES
 #define JS_BOOL bool
 #endif
@@ -25,6 +27,18 @@ void wf_engine_release(JSContext *context);
 /* The innermost frame of JavaScript: where it stands now, and whose it is. */
 void *wf_engine_frame(JSRuntime *runtime);
 void wf_engine_set_frame(JSRuntime *runtime, void *frame);
+
+/* Where a call stands: texts are cut where they do not fit. A call of C has no file, and line 0. */
+struct wf_engine_spot {
+    char function[64];
+    char file[192];
+    int line, column;
+};
+/* Of the call that a frame belongs to; returns the frame of whoever called it, or NULL. Changes nothing: nobody may be in the
+ * engine but those who stand still. */
+void *wf_engine_tell_frame(JSRuntime *runtime, void *frame, struct wf_engine_spot *spot);
+/* A function's name, or "". */
+void wf_engine_function_name(JSContext *context, JSValueConst fn, char *text, size_t size);
 
 /* What a Map's or Set's iterator still has to give, without moving it, or what is in a weak collection: [values, whether keys and
  * values come in turn]. */

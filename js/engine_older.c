@@ -8,6 +8,7 @@
  */
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,29 @@ void wf_engine_set_frame(JSRuntime *runtime, void *frame) {
     int at = frame_place();
     if (at > 0)
         ((void **)runtime)[at - 1] = frame;
+}
+
+/* Nobody knows: WF_ENGINE_TELLS_FRAMES. */
+void *wf_engine_tell_frame(JSRuntime *runtime, void *frame, struct wf_engine_spot *spot) {
+    (void)runtime, (void)frame;
+    *spot = (struct wf_engine_spot){0};
+    return NULL;
+}
+
+void wf_engine_function_name(JSContext *context, JSValueConst fn, char *text, size_t size) {
+    JSPropertyDescriptor property;
+    JSAtom atom = JS_NewAtom(context, "name");
+    const char *name = NULL;
+    if (JS_GetOwnProperty(context, &property, fn, atom) == 1) {
+        if (JS_IsString(property.value))
+            name = JS_ToCString(context, property.value);
+        JS_FreeValue(context, property.value);
+        JS_FreeValue(context, property.getter);
+        JS_FreeValue(context, property.setter);
+    }
+    snprintf(text, size, "%s", name ? name : "");
+    JS_FreeCString(context, name);
+    JS_FreeAtom(context, atom);
 }
 
 /* Nothing of it can be seen from outside. */

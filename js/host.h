@@ -58,6 +58,8 @@ struct wf_js_fiber {
     struct wf_js_scope *scopes; /* inside that one, the innermost first */
     bool is_cancelled;          /* before it began */
     JSValue handle;             /* not counted: the handle forgets the fiber, or the other way round */
+    weft_fiber id;              /* from its beginning on */
+    weft_time since;            /* when it began to wait */
 };
 
 struct weft_js {
@@ -88,11 +90,11 @@ struct weft_js {
     char *piece; /* room for one read that does not wait; made with the first one, for who has the turn */
     int hurried; /* results at once since the loop's last callback */
     weft_semaphore back;
-    atomic_bool is_inside; /* somebody is in the engine: never two */
-    int queued;            /* ticks and the like that the loop has of it, and will call */
-    bool drains;           /* a microtask for the engine's jobs is queued */
-    bool rejects;          /* and the end of a checkpoint for rejections */
-    JSValue *rejections;   /* promise, reason, ... */
+    _Atomic uint64_t inside; /* who is in the engine, never two: 0, wf_js_self() or WF_JS_LOOKED_AT */
+    int queued;              /* ticks and the like that the loop has of it, and will call */
+    bool drains;             /* a microtask for the engine's jobs is queued */
+    bool rejects;            /* and the end of a checkpoint for rejections */
+    JSValue *rejections;     /* promise, reason, ... */
     size_t rejection_count, rejection_room;
     weft_time begun;       /* of the present callback, for max_run */
     JSValue main;          /* the promise of the main module */
@@ -102,6 +104,12 @@ struct weft_js {
 };
 
 /* js/instance.c */
+/* Nobody's id: a dump looks at the engine, and nobody may enter for a moment. */
+enum { WF_JS_LOOKED_AT = 1 };
+/* Who calls: the id of a fiber, or something that no other thread has. */
+uint64_t wf_js_self(void);
+/* Waits for dumps, and for nobody else. */
+void wf_js_be_inside(weft_js *js, uint64_t who);
 static inline weft_js *wf_js_of(JSContext *context) {
     return JS_GetContextOpaque(context);
 }
@@ -244,6 +252,7 @@ int wf_js_add_errors(JSContext *context, JSValueConst host);
 int wf_js_add_processes(JSContext *context, JSValueConst host);
 int wf_js_add_runs(JSContext *context, JSValueConst host);
 int wf_js_add_signals(JSContext *context, JSValueConst host);
+int wf_js_add_trace(JSContext *context, JSValueConst host);
 
 /* The files of js/lib, compiled when the library was built: see cmake/javascript.cmake. */
 struct wf_js_source {

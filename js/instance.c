@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_channels, wf_js_add_select,    wf_js_add_http,         wf_js_add_servers,   wf_js_add_fetch,
     wf_js_add_streams,  wf_js_add_writing,   wf_js_add_sockets,      wf_js_add_datagrams, wf_js_add_names,
     wf_js_add_errors,   wf_js_add_processes, wf_js_add_runs,         wf_js_add_signals,   wf_js_add_gates,
-    wf_js_add_sleep,    wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,
+    wf_js_add_sleep,    wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,    wf_js_add_trace,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -104,7 +105,8 @@ static void empty_global(JSContext *context) {
 void weft_js_free(weft_js *js) {
     if (!js)
         return;
-    if (atomic_load(&js->is_inside))
+    uint64_t inside = atomic_load(&js->inside);
+    if (inside && inside != WF_JS_LOOKED_AT)
         weft_fatal("a JavaScript instance was freed by its own script");
     js->has_ended = true;
     wf_js_cancel_all(js);
@@ -157,9 +159,25 @@ bool wf_js_enter(weft_js *js) {
     return true;
 }
 
+/* A thread that is no fiber's: the address of something of its own, which differs from ids of fibers in its first bit. */
+uint64_t wf_js_self(void) {
+    static _Thread_local char here;
+    uint64_t fiber = weft_self().bits;
+    return fiber ? fiber : (uint64_t)(uintptr_t)&here | UINT64_C(1) << 63;
+}
+
+void wf_js_be_inside(weft_js *js, uint64_t who) {
+    uint64_t found = 0;
+    while (!atomic_compare_exchange_strong(&js->inside, &found, who)) {
+        if (found && found != WF_JS_LOOKED_AT)
+            weft_fatal("a JavaScript instance was entered twice at a time");
+        found = 0;
+        sched_yield(); /* not weft_yield: the world may be stopped for whoever looks */
+    }
+}
+
 void wf_js_enter_any(weft_js *js) {
-    if (atomic_exchange(&js->is_inside, true))
-        weft_fatal("a JavaScript instance was entered twice at a time");
+    wf_js_be_inside(js, wf_js_self());
     const char *here = __builtin_frame_address(0);
     if (!js->stack_end || here <= js->stack_end || here > js->stack_begin + STACK_SPARE) { /* another owner, maybe */
         js->stack_begin = here;
@@ -172,7 +190,7 @@ void wf_js_enter_any(weft_js *js) {
 
 void wf_js_leave(weft_js *js) {
     bool has_jobs = JS_IsJobPending(js->runtime) && !js->drains && !js->has_ended;
-    atomic_store(&js->is_inside, false);
+    atomic_store(&js->inside, 0);
     if (has_jobs)
         js->drains = weft_loop_microtask(js->loop, drain_jobs, js) == 0;
 }

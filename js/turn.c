@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host.h"
+#include "stack.h"
 
 /* What functions of C below JavaScript may need. */
 enum { STACK_SPARE = 64 * 1024 };
@@ -94,6 +94,7 @@ static JSValue start_fiber(JSContext *context, int count, JSValueConst *argument
     fiber->stack_size = js->options.fiber_stack;
     fiber->handle = JS_UNDEFINED;
     fiber->fn = JS_DupValue(context, arguments[0]);
+    wf_engine_function_name(context, fiber->fn, fiber->name, sizeof fiber->name);
     fiber->arguments = (JSValue *)(fiber + 1);
     for (int i = 1; i < count; i++)
         fiber->arguments[fiber->count++] = JS_DupValue(context, arguments[i]);
@@ -133,12 +134,11 @@ static void free_fiber(struct wf_js_fiber *fiber) {
 static void begin_fiber(void *opaque) {
     struct wf_js_fiber *fiber = opaque;
     weft_js *js = fiber->js;
-    weft_fiber id;
     wf_js_enter_any(js);
     weft_spawn_options options = {.stack_size = fiber->stack_size, .name = fiber->name[0] ? fiber->name : "go"};
     int error = js->has_ended || fiber->is_cancelled ? -ECANCELED
                 : js->options.no_fibers              ? 0
-                                                     : weft_spawn_with(&id, &options, fiber_main, fiber);
+                                                     : weft_spawn_with(&fiber->id, &options, fiber_main, fiber);
     if (error) {
         JSValue thrown = (wf_js_throw_errno(js->context, error, "go"), JS_GetException(js->context));
         if (!js->has_ended)
@@ -149,7 +149,7 @@ static void begin_fiber(void *opaque) {
     } else if (js->options.no_fibers) {
         run_fiber(fiber);
     } else {
-        weft_detach(id);
+        weft_detach(fiber->id);
         lend_turn(js, fiber);
     }
     wf_js_leave(js);
@@ -166,14 +166,17 @@ static void resume_fiber(void *opaque) {
 
 static void lend_turn(weft_js *js, struct wf_js_fiber *fiber) {
     void *mine = wf_engine_frame(js->runtime);
+    uint64_t self = atomic_load(&js->inside);
     wf_engine_set_frame(js->runtime, fiber->frame);
     js->holder = fiber;
+    atomic_store(&js->inside, fiber->id.bits);
     weft_semaphore_release(&fiber->turn, 1);
     weft_shield();
     while (weft_semaphore_acquire(&js->back, 1, WEFT_NEVER) != 0)
         continue;
     weft_unshield();
     js->holder = NULL;
+    wf_js_be_inside(js, self);
     wf_engine_set_frame(js->runtime, mine);
     wf_js_set_stack(js, js->stack_end);
 }
@@ -187,10 +190,12 @@ static void *fiber_main(void *opaque) {
     fiber->stack_end = (const char *)__builtin_frame_address(0) - fiber->stack_size + STACK_SPARE;
     int error = weft_scope_open(&fiber->scope, NULL);
     take_turn(fiber);
+    wf_js_stack_show(fiber);
     if (error)
         JS_FreeValue(context, wf_js_throw_errno(context, error, "go"));
     weft_scope *scope = fiber->scope;
     run_fiber(fiber);
+    atomic_store(&js->inside, 0);
     weft_semaphore_release(&js->back, 1);
     if (scope)
         (void)weft_scope_close(scope);
@@ -215,12 +220,15 @@ static void run_fiber(struct wf_js_fiber *fiber) {
     wf_js_close_scopes(fiber);
     if (fiber->owns_events)
         wf_js_leaves_late(js);
+    if (js->holder)
+        wf_js_stack_hide();
     free_fiber(fiber);
     wf_js_ends(js, true);
 }
 
 static void give_back(struct wf_js_fiber *fiber) {
     fiber->frame = wf_engine_frame(fiber->js->runtime);
+    atomic_store(&fiber->js->inside, 0);
     weft_semaphore_release(&fiber->js->back, 1);
 }
 
@@ -257,8 +265,9 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     take_handle(wait);
     if (!fiber || wait->is_promise || wait->has_callback)
         return wait_apart(context, wait);
-    wait->fiber = weft_self();
+    wait->fiber = fiber->id;
     fiber->waiting = wait;
+    fiber->since = weft_now();
     wf_js_lies_down(wait);
     give_back(fiber);
     if (wait->is_sure)
@@ -268,8 +277,10 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     if (wait->is_sure)
         weft_unshield();
     wf_js_gets_up(wait);
-    if (wf_js_submit(js->loop, resume_fiber, fiber) != 0)
+    if (wf_js_submit(js->loop, resume_fiber, fiber) != 0) {
+        wf_js_stack_hide();
         weft_exit(NULL); /* the loop is over: nobody will ever lend the turn again */
+    }
     take_turn(fiber);
     fiber->waiting = NULL;
     drop_handle(wait);

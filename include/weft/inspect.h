@@ -75,11 +75,13 @@ WEFT_API void weft_world_start(void);
 WEFT_API int weft_dump(weft_runtime *runtime, int fd);
 
 /* What the calling fiber adds to its entry in these lists, until the next call of this kind: fn writes lines of text into
- * the buffer, at most size bytes with a terminating zero, and returns how long they are. It runs on whatever thread takes the
- * picture, under a lock of the fiber, which may be running meanwhile: it must not suspend, wait, panic or call weft, and should
- * be quick. When weft_describe returns, the function of before does not run any more. Null: nothing is added. A runtime for a
- * language shows in this way where a fiber stands in that language. Returns 0, -EPERM on a plain thread. */
-typedef size_t (*weft_describe_fn)(char *buffer, size_t size, void *arg);
+ * the buffer, at most size bytes with a terminating zero, and returns how long they are. It runs while the picture is taken,
+ * under a lock of the fiber, which itself may be running if it has a thread to itself: it must not suspend, wait, panic or call weft,
+ * and should be quick. What it looks at may belong to others: stands_still tells whether a fiber is the one that asks, or will
+ * not run before the picture is taken. When weft_describe returns, the function of before does not run any more. Null: nothing is
+ * added. A host of a language shows in this way where a fiber stands in that language. Returns 0, -EPERM on a plain
+ * thread. */
+typedef size_t (*weft_describe_fn)(char *buffer, size_t size, bool (*stands_still)(weft_fiber fiber), void *arg);
 WEFT_API int weft_describe(weft_describe_fn fn, void *arg);
 
 /* Deepest stack use seen, per entry function: how many of its fibers were measured (a sample: the first ones, then ever

@@ -95,6 +95,7 @@ static void add_fiber(struct wf_picture *picture, struct wf_fibers *fibers, stru
 static void describe_wait(struct wf_picture *picture, struct wf_fibers *fibers, struct wf_fiber *fiber,
                           struct entry *entry);
 static uint16_t describe_self(struct wf_picture *picture, const struct wf_fiber *fiber);
+static bool stands_still(weft_fiber id);
 static weft_fiber joined_fiber(struct wf_picture *picture, struct wf_fibers *fibers, const void *lock);
 static void capture_here(void *opaque);
 static struct entry *entry_add(struct wf_picture *picture, const struct entry *head, const struct frames *frames);
@@ -236,8 +237,19 @@ static uint16_t describe_self(struct wf_picture *picture, const struct wf_fiber 
     if (place & WF_PLACE_NEW)
         return 0;
     const struct wf_stack *stack = (const struct wf_stack *)place;
-    size_t size = stack->describe ? stack->describe(picture->text, sizeof picture->text, stack->describe_arg) : 0;
+    size_t size =
+        stack->describe ? stack->describe(picture->text, sizeof picture->text, stands_still, stack->describe_arg) : 0;
     return (uint16_t)(size < sizeof picture->text ? size : sizeof picture->text - 1);
+}
+
+/* The world is stopped: whoever still runs has a thread to itself. */
+static bool stands_still(weft_fiber id) {
+    struct wf_fibers *fibers = wf_worker_self()->fibers;
+    struct wf_fiber *fiber = wf_record_of(fibers, id);
+    if (!fiber || wf_fiber_id(fibers, fiber).bits != id.bits)
+        return false;
+    enum wf_fiber_state state = wf_load_seq_cst(&fiber->task.state); /* pairs with those who run alone */
+    return fiber == wf_fiber_self() || state == WF_FIBER_PARKED || state == WF_FIBER_READY;
 }
 
 /* WEFT_NO_FIBER when it is one of another runtime. */

@@ -231,12 +231,18 @@ TEST(ten_thousand_fibers_can_be_listed) {
     run_and_free(dump_many);
 }
 
-static size_t tell_two_lines(char *buffer, size_t size, void *arg) {
+static weft_fiber teller;
+
+static size_t tell_two_lines(char *buffer, size_t size, bool (*stands_still)(weft_fiber), void *arg) {
+    CHECK(stands_still(teller));
+    CHECK(!stands_still(WEFT_NO_FIBER));
+    CHECK(!stands_still((weft_fiber){UINT64_MAX}));
     return (size_t)snprintf(buffer, size, "%s one\n%s two\n", (const char *)arg, (const char *)arg);
 }
 
 /* As a careless snprintf: more than there is room for. */
-static size_t tell_too_much(char *buffer, size_t size, void *arg) {
+static size_t tell_too_much(char *buffer, size_t size, bool (*stands_still)(weft_fiber), void *arg) {
+    (void)stands_still;
     memset(buffer, 'x', size);
     return size + 1000 + (size_t)(arg != NULL);
 }
@@ -244,6 +250,7 @@ static size_t tell_too_much(char *buffer, size_t size, void *arg) {
 static weft_describe_fn describer;
 
 static void *wait_described(void *arg) {
+    teller = weft_self();
     CHECK_EQ(weft_describe(describer, arg), 0);
     void *value = receive_here();
     CHECK_EQ(weft_describe(NULL, NULL), 0);
@@ -268,6 +275,7 @@ static void dump_descriptions(void) {
     check_count("receive_here\n", 1);
     dump_described(NULL);
     check_count("line", 0);
+    teller = weft_self();
     CHECK_EQ(weft_describe(tell_two_lines, "of its own"), 0);
     CHECK_EQ(dump(NULL), 0);
     check_count(": running\n    of its own one\n    of its own two\n    #0 weft_dump\n", 1);
