@@ -92,7 +92,7 @@ struct number {
 static JSValue object_of(JSContext *context, const struct number *numbers, size_t count) {
     JSValue object = JS_NewObject(context);
     for (size_t i = 0; i < count && !JS_IsException(object); i++)
-        JS_SetPropertyStr(context, object, numbers[i].name, JS_NewNumber(context, numbers[i].value));
+        JS_SetPropertyStr(context, object, numbers[i].name, JS_NewFloat64(context, numbers[i].value));
     return object;
 }
 
