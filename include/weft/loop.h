@@ -17,7 +17,7 @@
  * One turn:
  *
  *     microtasks      all of them, and those that they add
- *     poll            descriptors that are ready; here it sleeps when nothing else is to be done
+ *     poll            descriptors that are ready, weft_loop_submit_poll; here it sleeps when nothing else is to be done
  *     check           immediates
  *     close           close callbacks
  *     timers          those that are due, and older than this turn
@@ -132,12 +132,14 @@ WEFT_API weft_time weft_loop_backend_deadline(weft_loop *loop);
 /* Each returns 0, -ENOMEM, -EPIPE. From any thread, in order, and never blocks.
  *   submit            the external phase
  *   submit_internal   the internal phase, before all that is external
+ *   submit_poll       the poll phase, after descriptors: for what arrives from outside, as Node's messages do
  *   microtask         the next checkpoint; in the loop's last moments from its callbacks only
  *   next_tick         the same, before microtasks
  *   checkpoint_end    once, when next both queues are empty
  *   close_callback    the close phase */
 WEFT_API int weft_loop_submit(weft_loop *loop, weft_loop_fn fn, void *arg);
 WEFT_API int weft_loop_submit_internal(weft_loop *loop, weft_loop_fn fn, void *arg);
+WEFT_API int weft_loop_submit_poll(weft_loop *loop, weft_loop_fn fn, void *arg);
 WEFT_API int weft_loop_microtask(weft_loop *loop, weft_loop_fn fn, void *arg);
 WEFT_API int weft_loop_next_tick(weft_loop *loop, weft_loop_fn fn, void *arg);
 WEFT_API int weft_loop_checkpoint_end(weft_loop *loop, weft_loop_fn fn, void *arg);

@@ -39,6 +39,10 @@ int weft_loop_submit_internal(weft_loop *loop, weft_loop_fn fn, void *arg) {
     return submit(loop, WF_TRACK_INTERNAL, fn, arg);
 }
 
+int weft_loop_submit_poll(weft_loop *loop, weft_loop_fn fn, void *arg) {
+    return submit(loop, WF_TRACK_POLL, fn, arg);
+}
+
 int weft_loop_microtask(weft_loop *loop, weft_loop_fn fn, void *arg) {
     return submit(loop, WF_TRACK_MICRO, fn, arg);
 }

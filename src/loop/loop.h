@@ -48,6 +48,7 @@ enum wf_track {
     WF_TRACK_TICK,
     WF_TRACK_MICRO,
     WF_TRACK_END, /* of a checkpoint */
+    WF_TRACK_POLL,
     WF_TRACK_CHECK,
     WF_TRACK_CLOSE,
     WF_TRACK_INTERNAL,

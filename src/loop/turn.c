@@ -34,9 +34,9 @@ static bool drain_track(weft_loop *loop, enum wf_track track);
 static bool count_microtask(weft_loop *loop);
 
 static const char *const track_sources[WF_TRACKS] = {
-    [WF_TRACK_TICK] = "next tick",     [WF_TRACK_MICRO] = "microtask", [WF_TRACK_END] = "end of checkpoint",
-    [WF_TRACK_CHECK] = "immediate",    [WF_TRACK_CLOSE] = "close",     [WF_TRACK_INTERNAL] = "internal",
-    [WF_TRACK_EXTERNAL] = "submitted",
+    [WF_TRACK_TICK] = "next tick",    [WF_TRACK_MICRO] = "microtask",    [WF_TRACK_END] = "end of checkpoint",
+    [WF_TRACK_POLL] = "poll",         [WF_TRACK_CHECK] = "immediate",    [WF_TRACK_CLOSE] = "close",
+    [WF_TRACK_INTERNAL] = "internal", [WF_TRACK_EXTERNAL] = "submitted",
 };
 
 void wf_loop_turn(weft_loop *loop, bool may_wait, int64_t deadline_ns) {
@@ -67,6 +67,7 @@ void wf_loop_start_up(weft_loop *loop) {
 void wf_loop_drain(weft_loop *loop) {
     do {
         wf_loop_checkpoint(loop);
+        run_track(loop, WF_TRACK_POLL);
         run_track(loop, WF_TRACK_CHECK);
         run_track(loop, WF_TRACK_CLOSE);
         run_track(loop, WF_TRACK_INTERNAL);
@@ -82,6 +83,7 @@ static void turn_poll(weft_loop *loop, bool may_wait, int64_t deadline_ns) {
     else
         wf_watch_poll(loop, 0);
     wf_loop_run_steps(loop, wf_watch_step);
+    run_track(loop, WF_TRACK_POLL);
 }
 
 static void run_track(weft_loop *loop, enum wf_track track) {

@@ -123,12 +123,12 @@ static void promisify(void *opaque) {
 
 static void submit_in_every_way(void) {
     int (*const ways[])(weft_loop *, weft_loop_fn, void *) = {
-        weft_loop_submit,    weft_loop_submit_internal, weft_loop_microtask,
-        weft_loop_next_tick, weft_loop_checkpoint_end,  weft_loop_close_callback,
+        weft_loop_submit,         weft_loop_submit_internal, weft_loop_microtask,   weft_loop_next_tick,
+        weft_loop_checkpoint_end, weft_loop_close_callback,  weft_loop_submit_poll,
     };
     for (int i = 0; i < SUBMITS; i++) {
         struct account *account = account_new();
-        accepted(account, ways[i % 6](loop, i % 6 ? count : add_more, account));
+        accepted(account, ways[i % 7](loop, i % 7 ? count : add_more, account));
     }
 }
 

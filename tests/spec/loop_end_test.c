@@ -154,7 +154,8 @@ TEST_BOTH(a_child_that_a_callback_waits_for_may_begin_a_shutdown) {
 }
 
 TEST_BOTH(after_the_callback_during_which_a_loop_is_closed_no_other_one_runs) {
-    static const char *const kinds[] = {"tick", "micro", "end", "immediate", "close", "timer", "internal", "submit"};
+    static const char *const kinds[] = {"tick",  "micro", "end",      "poll",  "immediate",
+                                        "close", "timer", "internal", "submit"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char orders[64];
         loop_open();
@@ -163,7 +164,7 @@ TEST_BOTH(after_the_callback_during_which_a_loop_is_closed_no_other_one_runs) {
         play(orders);
         snprintf(orders, sizeof orders, "%s:x1 %s:x2", kinds[i], kinds[i]);
         play(orders);
-        play("tick:y micro:y end:y immediate:y close:y timer:y internal:y submit:y");
+        play("tick:y micro:y end:y poll:y immediate:y close:y timer:y internal:y submit:y");
         /* What is before a in the turn may run, nothing after it. */
         CHECK_EQ(loop_run(WEFT_LOOP_UNTIL_QUIET), 0);
         size_t length = strlen(trace);
@@ -341,15 +342,15 @@ static void count_executed(void *arg) {
 
 static void *submit_until_refused(void *opaque) {
     static int (*const adders[])(weft_loop *, weft_loop_fn, void *) = {
-        weft_loop_submit,    weft_loop_submit_internal, weft_loop_microtask,
-        weft_loop_next_tick, weft_loop_close_callback,  weft_loop_checkpoint_end,
+        weft_loop_submit,         weft_loop_submit_internal, weft_loop_microtask,   weft_loop_next_tick,
+        weft_loop_close_callback, weft_loop_checkpoint_end,  weft_loop_submit_poll,
     };
     uint64_t seed = (uintptr_t)opaque | 1;
     long mine = 0;
     for (;;) {
-        uint64_t kind = random_below(&seed, 7);
+        uint64_t kind = random_below(&seed, 8);
         int status =
-            kind == 6 ? weft_set_immediate(loop, NULL, count_executed, NULL) : adders[kind](loop, count_executed, NULL);
+            kind == 7 ? weft_set_immediate(loop, NULL, count_executed, NULL) : adders[kind](loop, count_executed, NULL);
         if (status == -EPIPE)
             break;
         CHECK_EQ(status, 0);

@@ -66,8 +66,8 @@ TEST_BOTH(whoever_runs_a_loop_has_a_reference_of_its_own) {
 
 TEST(null_loops_and_functions_are_refused) {
     static int (*const adders[])(weft_loop *, weft_loop_fn, void *) = {
-        weft_loop_submit,    weft_loop_submit_internal, weft_loop_microtask,
-        weft_loop_next_tick, weft_loop_checkpoint_end,  weft_loop_close_callback,
+        weft_loop_submit,         weft_loop_submit_internal, weft_loop_microtask,   weft_loop_next_tick,
+        weft_loop_checkpoint_end, weft_loop_close_callback,  weft_loop_submit_poll,
     };
     loop_open();
     for (size_t i = 0; i < sizeof adders / sizeof *adders; i++) {
@@ -90,8 +90,8 @@ TEST(null_loops_and_functions_are_refused) {
 }
 
 static void check_all_refused(void) {
-    static const char *const orders[] = {"submit:x", "internal:x",  "micro:x", "tick:x",    "end:x",
-                                         "close:x",  "immediate:x", "timer:x", "interval:x"};
+    static const char *const orders[] = {"submit:x", "internal:x",  "micro:x", "tick:x",     "end:x",
+                                         "close:x",  "immediate:x", "timer:x", "interval:x", "poll:x"};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         CHECK_EQ(answer_to(orders[i]), -EPIPE);
     CHECK_EQ(weft_loop_wake(loop), -EPIPE);

@@ -28,7 +28,7 @@ TEST_BOTH(next_ticks_come_before_microtasks_and_again_until_both_are_empty) {
 }
 
 TEST_BOTH(a_checkpoint_comes_between_two_callbacks_of_every_phase) {
-    static const char *const kinds[] = {"immediate", "close", "timer", "internal", "submit"};
+    static const char *const kinds[] = {"poll", "immediate", "close", "timer", "internal", "submit"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char orders[64];
         loop_open();
@@ -121,15 +121,16 @@ TEST_BOTH(the_diagnostic_of_long_checkpoints_comes_once_in_each_after_so_many) {
 
 TEST_BOTH(work_of_all_kinds_queued_before_run_comes_in_the_order_of_the_start_and_the_first_turn) {
     loop_open();
-    play("submit:external close:close immediate:check timer:timer micro:micro tick:tick internal:internal");
-    finish("internal tick micro timer check close external");
+    play("submit:external close:close immediate:check poll:poll timer:timer micro:micro tick:tick internal:internal");
+    finish("internal tick micro timer poll check close external");
 }
 
 TEST_BOTH(work_of_all_kinds_queued_by_a_callback_comes_in_the_order_of_the_next_turn) {
     loop_open();
-    when("c", "submit:external internal:internal timer:timer close:close immediate:check micro:micro tick:tick");
+    when("c",
+         "submit:external internal:internal timer:timer close:close immediate:check poll:poll micro:micro tick:tick");
     play("submit:c");
-    finish("c tick micro check close timer internal external");
+    finish("c tick micro poll check close timer internal external");
 }
 
 TEST_BOTH(immediates_that_an_immediate_sets_wait_for_the_next_turn) {
@@ -140,12 +141,12 @@ TEST_BOTH(immediates_that_an_immediate_sets_wait_for_the_next_turn) {
 }
 
 TEST_BOTH(each_phase_runs_what_is_there_when_it_begins) {
-    static const char *const kinds[] = {"immediate", "close", "timer", "internal", "submit"};
+    static const char *const kinds[] = {"poll", "immediate", "close", "timer", "internal", "submit"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char orders[64], own[64];
         loop_open();
         /* The mark is in a phase after ours, or is before it in the next turn. */
-        snprintf(own, sizeof own, "%s:b %s:mark", kinds[i], i == 4 ? "immediate" : "submit");
+        snprintf(own, sizeof own, "%s:b %s:mark", kinds[i], i == 5 ? "immediate" : "submit");
         when("a", own);
         snprintf(orders, sizeof orders, "%s:a", kinds[i]);
         when("first", orders);
@@ -452,8 +453,9 @@ TEST_BOTH(seams_of_another_thread_are_refused_while_a_callback_runs) {
 
 TEST_BOTH(a_panic_in_any_callback_is_told_with_its_source_and_the_loop_goes_on) {
     static const char *const kinds[][2] = {
-        {"tick", "!next tick"}, {"micro", "!microtask"}, {"end", "!end of checkpoint"}, {"immediate", "!immediate"},
-        {"close", "!close"},    {"timer", "!timer"},     {"internal", "!internal"},     {"submit", "!submitted"},
+        {"tick", "!next tick"},      {"micro", "!microtask"},  {"end", "!end of checkpoint"},
+        {"immediate", "!immediate"}, {"close", "!close"},      {"timer", "!timer"},
+        {"internal", "!internal"},   {"submit", "!submitted"}, {"poll", "!poll"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char orders[64], expected[64];

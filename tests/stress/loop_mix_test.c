@@ -104,11 +104,11 @@ static void set_immediate(void) {
 
 static void submit(uint64_t *random) {
     int (*const ways[])(weft_loop *, weft_loop_fn, void *) = {
-        weft_loop_submit,    weft_loop_submit_internal, weft_loop_microtask,
-        weft_loop_next_tick, weft_loop_checkpoint_end,  weft_loop_close_callback,
+        weft_loop_submit,         weft_loop_submit_internal, weft_loop_microtask,   weft_loop_next_tick,
+        weft_loop_checkpoint_end, weft_loop_close_callback,  weft_loop_submit_poll,
     };
     struct account *account = account_new(SUBMIT, 0);
-    accepted(account, ways[random_below(random, 6)](mixed, fire, account), 1);
+    accepted(account, ways[random_below(random, 7)](mixed, fire, account), 1);
 }
 
 /* One of the last, whose set has returned; or NULL. */

@@ -88,6 +88,11 @@ static inline int order_end(struct part *part, int64_t ns) {
     return weft_loop_checkpoint_end(loop, run_part, part);
 }
 
+static inline int order_poll(struct part *part, int64_t ns) {
+    (void)ns;
+    return weft_loop_submit_poll(loop, run_part, part);
+}
+
 static inline int order_immediate(struct part *part, int64_t ns) {
     (void)ns;
     return weft_set_immediate(loop, &part->immediate, run_part, part);
@@ -171,12 +176,25 @@ static const struct {
     const char *kind;
     int (*fn)(struct part *part, int64_t ns);
 } orders_known[] = {
-    {"tick", order_tick},           {"micro", order_micro},   {"end", order_end},
-    {"immediate", order_immediate}, {"close", order_close},   {"internal", order_internal},
-    {"submit", order_submit},       {"timer", order_timer},   {"interval", order_interval},
-    {"clear", order_clear},         {"unkeep", order_unkeep}, {"keep", order_keep},
-    {"refresh", order_refresh},     {"call", order_call},     {"checkpoint", order_checkpoint},
-    {"yield", order_yield},         {"say", order_say},       {"panic", order_panic},
+    {"tick", order_tick},
+    {"micro", order_micro},
+    {"end", order_end},
+    {"poll", order_poll},
+    {"immediate", order_immediate},
+    {"close", order_close},
+    {"internal", order_internal},
+    {"submit", order_submit},
+    {"timer", order_timer},
+    {"interval", order_interval},
+    {"clear", order_clear},
+    {"unkeep", order_unkeep},
+    {"keep", order_keep},
+    {"refresh", order_refresh},
+    {"call", order_call},
+    {"checkpoint", order_checkpoint},
+    {"yield", order_yield},
+    {"say", order_say},
+    {"panic", order_panic},
 };
 
 /* One order: what it answered is also in the part. */

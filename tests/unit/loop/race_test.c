@@ -353,7 +353,7 @@ TEST_STAGED(an_end_from_outside_that_comes_before_the_commit_is_the_end) {
 /* ---- Closing in the middle ---- */
 
 TEST_STAGED(a_close_in_the_middle_of_a_phase_drops_the_rest_of_it_and_of_all_others) {
-    static const char *const kinds[] = {"immediate", "close", "internal", "submit"};
+    static const char *const kinds[] = {"poll", "immediate", "close", "internal", "submit"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char orders[64];
         loop_open();
