@@ -59,4 +59,72 @@ JSValue wf_engine_import(JSContext *context, const char *name, JSValue *promise)
 /* A text in the global scope, whose first line has that number, and what it is. */
 JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line);
 
+/* ---- What messages between instances are made of (js/clone_write.c) ---- */
+
+/* PLAIN: of no class of its own, though it may have a prototype. OTHER: everything else, proxies too. */
+enum wf_engine_kind {
+    WF_ENGINE_PLAIN,
+    WF_ENGINE_ARRAY,
+    WF_ENGINE_BUFFER,
+    WF_ENGINE_SHARED,
+    WF_ENGINE_VIEW,
+    WF_ENGINE_OTHER
+};
+enum wf_engine_kind wf_engine_kind(JSValueConst object);
+
+/* The characters of a string: one byte each (Latin-1), two (UTF-16), or, width 0, length bytes of UTF-8. -1: an exception. */
+struct wf_engine_text {
+    JSValue held;
+    const void *characters;
+    uint32_t length;
+    uint8_t width;
+};
+int wf_engine_text_of(JSContext *context, JSValueConst string, struct wf_engine_text *out);
+void wf_engine_text_done(JSContext *context, struct wf_engine_text *text);
+JSValue wf_engine_new_text(JSContext *context, const void *characters, uint32_t length, uint8_t width);
+
+/* Whether an array is nothing but its elements, none of which is missing or has a getter; then their number. False when in doubt. */
+bool wf_engine_is_list(JSValueConst array, uint32_t *length);
+
+/* The memory of an ArrayBuffer or SharedArrayBuffer: room is what it may grow to, below 0 when it cannot. Null bytes: detached. */
+struct wf_engine_bytes {
+    uint8_t *bytes;
+    void *block; /* what free() takes, once it was taken away from its buffer */
+    uint32_t length;
+    int32_t room;
+};
+void wf_engine_look_at_bytes(JSContext *context, JSValueConst buffer, struct wf_engine_bytes *out);
+/* Detaches an ArrayBuffer and has its memory, without copying if it can be helped; and makes one of it, in any instance; also of
+ * what malloc has made (then block and bytes are the same). -1 and an exception: nothing has changed hands. */
+int wf_engine_take_bytes(JSContext *context, JSValueConst buffer, struct wf_engine_bytes *out);
+JSValue wf_engine_give_bytes(JSContext *context, const struct wf_engine_bytes *bytes);
+/* Whether the limit of the instance allows so many bytes more; and: they count for it, though its heap does not have them, or no
+ * longer. */
+bool wf_engine_has_room(JSRuntime *runtime, size_t bytes);
+void wf_engine_account(JSRuntime *runtime, int64_t bytes);
+/* A SharedArrayBuffer that has grown, in whatever instance, has its length from now on. */
+void wf_engine_set_shared_length(JSValueConst buffer, uint32_t length);
+
+/* A typed array or DataView (type -1). The buffer is not counted. length counts elements. */
+struct wf_engine_view {
+    JSValue buffer;
+    uint32_t offset;
+    uint32_t length;
+    int type;
+    bool tracks; /* follows the length of its buffer */
+    bool is_out; /* of its buffer's bounds */
+};
+int wf_engine_look_at_view(JSContext *context, JSValueConst object, struct wf_engine_view *out);
+JSValue wf_engine_new_view(JSContext *context, const struct wf_engine_view *view);
+
+/* ---- Functions that are sent as their text (js/spawn.c) ---- */
+
+/* [whether it is strict, names that it uses of its surroundings]; undefined: it is not written in JavaScript. */
+JSValue wf_engine_function(JSContext *context, JSValueConst fn);
+/* ---- Atomics (js/atomics.c) ---- */
+
+/* The address of an element that can be waited for, and its size; is_shared: whether others may know it. Null: an exception. */
+void *wf_engine_atomic_place(JSContext *context, JSValueConst array, JSValueConst index, unsigned *size,
+                             bool *is_shared);
+
 #endif

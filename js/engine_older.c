@@ -320,3 +320,192 @@ JSValue wf_engine_class_name(JSContext *context, JSClassID id) {
     };
     return JS_NewString(context, id < JS_CLASS_INIT_COUNT && names[id] ? names[id] : "Object");
 }
+
+/* ---- What messages between instances are made of: see js/engine.h ---- */
+
+enum wf_engine_kind wf_engine_kind(JSValueConst object) {
+    JSClassID id = JS_GetClassID(object);
+    switch (id) {
+    case JS_CLASS_OBJECT:
+        return WF_ENGINE_PLAIN;
+    case JS_CLASS_ARRAY:
+        return WF_ENGINE_ARRAY;
+    case JS_CLASS_ARRAY_BUFFER:
+        return WF_ENGINE_BUFFER;
+    case JS_CLASS_SHARED_ARRAY_BUFFER:
+        return WF_ENGINE_SHARED;
+    default:
+        return id >= JS_CLASS_UINT8C_ARRAY && id <= JS_CLASS_DATAVIEW ? WF_ENGINE_VIEW : WF_ENGINE_OTHER;
+    }
+}
+
+int wf_engine_text_of(JSContext *context, JSValueConst string, struct wf_engine_text *out) {
+    size_t length;
+    const char *text = JS_ToCStringLen(context, &length, string);
+    *out = (struct wf_engine_text){.held = JS_UNDEFINED, .characters = text, .length = (uint32_t)length};
+    return text ? 0 : -1;
+}
+
+void wf_engine_text_done(JSContext *context, struct wf_engine_text *text) {
+    JS_FreeCString(context, text->characters);
+}
+
+JSValue wf_engine_new_text(JSContext *context, const void *characters, uint32_t length, uint8_t width) {
+    (void)width;
+    return JS_NewStringLen(context, characters, length);
+}
+
+bool wf_engine_is_list(JSValueConst array, uint32_t *length) {
+    (void)array;
+    *length = 0;
+    return false;
+}
+
+static int number_of(JSContext *context, JSValueConst object, const char *name, uint32_t *out) {
+    JSValue value = JS_GetPropertyStr(context, object, name);
+    int error = JS_IsException(value) ? -1 : JS_ToUint32(context, out, value);
+    JS_FreeValue(context, value);
+    return error;
+}
+
+void wf_engine_look_at_bytes(JSContext *context, JSValueConst buffer, struct wf_engine_bytes *out) {
+    size_t size;
+    *out = (struct wf_engine_bytes){.bytes = JS_GetArrayBuffer(context, &size, buffer), .room = -1};
+    if (!out->bytes) {
+        JS_FreeValue(context, JS_GetException(context));
+        return;
+    }
+    out->length = (uint32_t)size;
+    JSValue can_change = JS_GetPropertyStr(context, buffer, "resizable");
+    if (JS_ToBool(context, can_change) > 0 && number_of(context, buffer, "maxByteLength", (uint32_t *)&out->room))
+        out->room = -1;
+    JS_FreeValue(context, can_change);
+}
+
+int wf_engine_take_bytes(JSContext *context, JSValueConst buffer, struct wf_engine_bytes *out) {
+    struct wf_engine_bytes found;
+    wf_engine_look_at_bytes(context, buffer, &found);
+    uint8_t *copy = malloc((size_t)found.length + 1);
+    if (!copy) {
+        JS_ThrowOutOfMemory(context);
+        return -1;
+    }
+    memcpy(copy, found.bytes, found.length);
+    found.bytes = found.block = copy;
+    *out = found;
+    JS_DetachArrayBuffer(context, buffer);
+    return 0;
+}
+
+/* A buffer that was detached is told again, without bytes, when it goes. */
+static void free_block(JSRuntime *runtime, void *opaque, void *bytes) {
+    (void)runtime;
+    if (bytes)
+        free(opaque);
+}
+
+/* new name(...) */
+static JSValue construct(JSContext *context, const char *name, int count, JSValueConst *arguments) {
+    JSValue global = JS_GetGlobalObject(context);
+    JSValue constructor = JS_GetPropertyStr(context, global, name);
+    JSValue made = JS_CallConstructor(context, constructor, count, arguments);
+    JS_FreeValue(context, constructor);
+    JS_FreeValue(context, global);
+    return made;
+}
+
+/* Only the engine itself makes buffers that can be resized. */
+static JSValue copy_to_resizable(JSContext *context, const struct wf_engine_bytes *bytes) {
+    size_t size;
+    JSValue arguments[] = {JS_NewUint32(context, bytes->length), JS_NewObject(context)};
+    JS_SetPropertyStr(context, arguments[1], "maxByteLength", JS_NewInt32(context, bytes->room));
+    JSValue buffer = construct(context, "ArrayBuffer", 2, arguments);
+    JS_FreeValue(context, arguments[1]);
+    uint8_t *to = JS_IsException(buffer) ? NULL : JS_GetArrayBuffer(context, &size, buffer);
+    if (!to)
+        return buffer;
+    memcpy(to, bytes->bytes, bytes->length);
+    free(bytes->block);
+    return buffer;
+}
+
+JSValue wf_engine_give_bytes(JSContext *context, const struct wf_engine_bytes *bytes) {
+    if (bytes->room >= 0)
+        return copy_to_resizable(context, bytes);
+    return JS_NewArrayBuffer(context, bytes->bytes, bytes->length, free_block, bytes->block, false);
+}
+
+bool wf_engine_has_room(JSRuntime *runtime, size_t bytes) {
+    (void)runtime, (void)bytes;
+    return true;
+}
+
+void wf_engine_account(JSRuntime *runtime, int64_t bytes) {
+    (void)runtime, (void)bytes;
+}
+
+void wf_engine_set_shared_length(JSValueConst buffer, uint32_t length) {
+    (void)buffer, (void)length;
+}
+
+int wf_engine_look_at_view(JSContext *context, JSValueConst object, struct wf_engine_view *out) {
+    JSClassID id = JS_GetClassID(object);
+    size_t offset, size, width;
+    *out = (struct wf_engine_view){.type = id == JS_CLASS_DATAVIEW ? -1 : (int)id - JS_CLASS_UINT8C_ARRAY};
+    if (out->type < 0) {
+        out->buffer = JS_GetPropertyStr(context, object, "buffer");
+    } else {
+        out->buffer = JS_GetTypedArrayBuffer(context, object, &offset, &size, &width);
+        out->offset = (uint32_t)offset;
+        out->length = (uint32_t)(size / width);
+    }
+    if (JS_IsException(out->buffer))
+        return -1;
+    JS_FreeValue(context, out->buffer); /* the view has it */
+    if (out->type >= 0)
+        return 0;
+    return number_of(context, object, "byteOffset", &out->offset) ||
+                   number_of(context, object, "byteLength", &out->length)
+               ? -1
+               : 0;
+}
+
+JSValue wf_engine_new_view(JSContext *context, const struct wf_engine_view *view) {
+    JSValue arguments[] = {view->buffer, JS_NewUint32(context, view->offset), JS_NewUint32(context, view->length)};
+    if (view->type >= 0)
+        return wf_older_new_typed_array(context, 3, arguments, (JSTypedArrayEnum)view->type);
+    return construct(context, "DataView", 3, arguments);
+}
+
+JSValue wf_engine_function(JSContext *context, JSValueConst fn) {
+    JSClassID id = JS_GetClassID(fn);
+    if (!JS_IsFunction(context, fn) || id == JS_CLASS_C_FUNCTION || id == JS_CLASS_BOUND_FUNCTION ||
+        id == JS_CLASS_C_FUNCTION_DATA)
+        return JS_UNDEFINED;
+    JSValue list = JS_NewArray(context);
+    JS_SetPropertyUint32(context, list, 0, JS_TRUE);
+    JS_SetPropertyUint32(context, list, 1, JS_NewArray(context));
+    return list;
+}
+
+void *wf_engine_atomic_place(JSContext *context, JSValueConst array, JSValueConst index, unsigned *size,
+                             bool *is_shared) {
+    struct wf_engine_view view;
+    struct wf_engine_bytes bytes;
+    uint64_t at;
+    JSClassID id = JS_GetClassID(array);
+    if (id != JS_CLASS_INT32_ARRAY && id != JS_CLASS_BIG_INT64_ARRAY) {
+        JS_ThrowTypeError(context, "integer TypedArray expected");
+        return NULL;
+    }
+    if (JS_ToIndex(context, &at, index) || wf_engine_look_at_view(context, array, &view))
+        return NULL;
+    wf_engine_look_at_bytes(context, view.buffer, &bytes);
+    if (!bytes.bytes || at >= view.length) {
+        JS_ThrowRangeError(context, "out-of-bound access");
+        return NULL;
+    }
+    *size = id == JS_CLASS_INT32_ARRAY ? 4 : 8;
+    *is_shared = JS_GetClassID(view.buffer) == JS_CLASS_SHARED_ARRAY_BUFFER;
+    return bytes.bytes + view.offset + at * *size;
+}

@@ -35,6 +35,7 @@ enum wf_js_hook {
     WF_JS_ON_EXIT,       /* (code) */
     WF_JS_RESOLVE,       /* (specifier, base) -> name */
     WF_JS_LOAD,          /* (name, attributes) -> [kind, text or value] */
+    WF_JS_ON_MESSAGE,    /* (port, news, value, transferred): js/port.c */
     WF_JS_HOOKS,
 };
 
@@ -63,6 +64,7 @@ struct wf_js_fiber {
 };
 
 struct weft_js {
+    uint64_t number; /* no other instance of the process has it, ever */
     weft_loop *loop;
     JSRuntime *runtime;
     JSContext *context;
@@ -101,6 +103,14 @@ struct weft_js {
     JSValue place;         /* where what nobody has caught was thrown, if it is no error */
     atomic_bool has_ended; /* process.exit, or something that nobody caught, or it is being freed */
     int exit_code;
+    /* What others bring, and ends. */
+    atomic_int incoming;       /* callbacks that others have brought, and the loop will call: js/incoming.c */
+    struct seat *seats;        /* ports: js/port.c */
+    struct seat *closing;      /* those that the close phase will end */
+    struct promised *promised; /* of Atomics.waitAsync */
+    uint32_t errors;           /* that nobody has caught */
+    bool has_finished;         /* by itself, with nothing left to do */
+    bool is_lost;              /* when it is freed, and has not: js/line.c */
 };
 
 /* js/instance.c */
@@ -177,6 +187,20 @@ int wf_js_submit(weft_loop *loop, weft_loop_fn fn, void *arg);
 bool wf_js_is_called(weft_js *js);
 /* After the end: what gets out of all JavaScript there is on a stack. */
 JSValue wf_js_throw_end(JSContext *context);
+/* Locks that are held for a moment, whether or not the fiber is cancelled. */
+static inline void wf_js_lock(weft_mutex *mutex) {
+    weft_shield();
+    weft_mutex_lock(mutex, WEFT_NEVER);
+}
+static inline void wf_js_unlock(weft_mutex *mutex) {
+    weft_mutex_unlock(mutex);
+    weft_unshield();
+}
+
+/* js/incoming.c: a callback that somebody else brings, who knows that the instance is there; it comes in the poll phase, and says
+ * first of all that it has been brought. keeps: the loop stays for it. 0; -EPIPE: the loop is over. */
+int wf_js_bring(weft_js *js, weft_loop_fn fn, void *arg, bool keeps);
+void wf_js_brought(weft_js *js);
 
 /* js/error.c: throws an error in the shape of Node: "ENOENT: no such file or directory, open 'path'", or "'path' -> 'other'"; both
  * may be null. */
@@ -210,6 +234,8 @@ void wf_js_close_scopes(struct wf_js_fiber *fiber);
 void wf_js_drop_servers(weft_js *js);
 /* js/callback.c: at the end, nobody will call any more. */
 void wf_js_drop_callbacks(weft_js *js);
+/* js/atomics.c: at the end, nobody will be notified any more. */
+void wf_js_drop_promised(weft_js *js);
 /* js/value.c: texts that outlive the call, made by malloc (null: an exception); times in milliseconds, below 0 without a limit
  * (false: an exception); and a value that is at hand, which elsewhere than on a fiber becomes a promise, as if waited for. */
 char *wf_js_copy_text(JSContext *context, JSValueConst value);
@@ -235,6 +261,10 @@ int wf_js_add_system(JSContext *context, JSValueConst host);
 int wf_js_add_text(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
 int wf_js_add_select(JSContext *context, JSValueConst host);
+int wf_js_add_parcels(JSContext *context, JSValueConst host);
+int wf_js_add_shared(JSContext *context, JSValueConst host);
+int wf_js_add_ports(JSContext *context, JSValueConst host);
+int wf_js_add_atomics(JSContext *context, JSValueConst host);
 int wf_js_add_gates(JSContext *context, JSValueConst host);
 int wf_js_add_sleep(JSContext *context, JSValueConst host);
 int wf_js_add_events(JSContext *context, JSValueConst host);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "host.h"
+#include "port.h"
 
 /* STACK_SPARE: what the functions of C below JavaScript may need. */
 enum { STACK_SPARE = 64 * 1024, FIBER_STACK = 1 << 20, EXIT_UNSETTLED = 13, EXIT_DEADLOCK = 35 };
@@ -30,14 +31,17 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_streams,  wf_js_add_writing,   wf_js_add_sockets,      wf_js_add_datagrams, wf_js_add_names,
     wf_js_add_errors,   wf_js_add_processes, wf_js_add_runs,         wf_js_add_signals,   wf_js_add_gates,
     wf_js_add_sleep,    wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,    wf_js_add_trace,
+    wf_js_add_parcels,  wf_js_add_shared,    wf_js_add_ports,        wf_js_add_atomics,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
     if (!out || !loop)
         return -EINVAL;
+    static _Atomic uint64_t last_number;
     weft_js *js = calloc(1, sizeof *js);
     if (!js)
         return -ENOMEM;
+    js->number = atomic_fetch_add(&last_number, 1) + 1;
     js->loop = weft_loop_ref(loop);
     if (options)
         js->options = *options;
@@ -108,10 +112,13 @@ void weft_js_free(weft_js *js) {
     uint64_t inside = atomic_load(&js->inside);
     if (inside && inside != WF_JS_LOOKED_AT)
         weft_fatal("a JavaScript instance was freed by its own script");
+    js->is_lost |= !js->has_finished;
     js->has_ended = true;
+    wf_js_drop_ports(js);
+    wf_js_drop_promised(js);
     wf_js_cancel_all(js);
     weft_shield();
-    while (js->fibers || js->waits || js->servers || js->queued || js->drains || js->rejects) {
+    while (js->fibers || js->waits || js->servers || js->queued || js->drains || js->rejects || js->incoming) {
         wf_js_drop_servers(js);
         if (weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER) >= 0)
             continue;
@@ -121,6 +128,7 @@ void weft_js_free(weft_js *js) {
     }
     weft_unshield();
     if (js->context) {
+        wf_js_drop_promised(js);
         wf_js_drop_callbacks(js);
         for (int i = 0; i < WF_JS_HOOKS; i++)
             JS_FreeValue(js->context, js->hooks[i]);
@@ -292,6 +300,7 @@ static void end_quietly(weft_js *js, int code) {
     tell_exit(js);
     run_jobs(js);
     wf_js_tell_rejections(js);
+    js->has_finished = !js->has_ended;
     js->has_ended = true;
 }
 
@@ -313,8 +322,16 @@ JSValue wf_js_throw_errno(JSContext *context, int status, const char *what) {
 
 void wf_js_new_class(JSRuntime *runtime, JSClassID *id, const JSClassDef *definition) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static JSClassID last;
     pthread_mutex_lock(&lock); /* ids are shared by all instances, on whatever thread they are made */
-    JS_NewClassID(runtime, id);
+    if (*id == 0) {
+        JSClassID fresh;
+        do { /* each runtime counts for itself; one that was never completed has not counted all of them */
+            fresh = 0;
+            JS_NewClassID(runtime, &fresh);
+        } while (fresh <= last);
+        *id = last = fresh;
+    }
     JS_NewClass(runtime, *id, definition);
     pthread_mutex_unlock(&lock);
 }

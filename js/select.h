@@ -5,7 +5,7 @@
 #ifndef WF_JS_SELECT_H
 #define WF_JS_SELECT_H
 
-#include "host.h"
+#include "channel.h"
 
 /* One case, from the call of select to its end. */
 struct wf_js_case {
@@ -13,7 +13,7 @@ struct wf_js_case {
     JSValue object;  /* the thing; it stays until the end */
     bool is_outside; /* others than this instance can bring it about: time, other instances */
     union {
-        int32_t place;            /* in a channel */
+        union wf_js_item item;    /* of a channel */
         weft_event_reason reason; /* of an event */
         weft_process_end end;     /* of a child */
         weft_signal_info signal;

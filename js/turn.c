@@ -340,13 +340,11 @@ static void free_told(struct wf_js_wait *wait) {
 }
 
 void wf_js_lock_waits(weft_js *js) {
-    weft_shield();
-    weft_mutex_lock(&js->waits_lock, WEFT_NEVER);
+    wf_js_lock(&js->waits_lock);
 }
 
 void wf_js_unlock_waits(weft_js *js) {
-    weft_mutex_unlock(&js->waits_lock);
-    weft_unshield();
+    wf_js_unlock(&js->waits_lock);
 }
 
 static void link_wait(struct wf_js_wait *wait) {

@@ -38,6 +38,7 @@ void wf_js_print_error(JSContext *context, JSValueConst error) {
 void wf_js_uncaught(weft_js *js) {
     JSContext *context = js->context;
     JSValue error = JS_GetException(context), before = js->place;
+    js->errors++;
     if (js->has_ended) { /* process.exit gets out in this way */
         JS_FreeValue(context, error);
         return;

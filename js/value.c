@@ -33,16 +33,10 @@ bool wf_js_copy_bytes(JSContext *context, JSValueConst value, char **bytes, size
     return true;
 }
 
-static void *resize_bytes(JSRuntime *runtime, void *opaque, void *bytes, size_t size) {
-    (void)runtime, (void)opaque;
-    if (size)
-        return realloc(bytes, size);
-    free(bytes);
-    return NULL;
-}
-
 JSValue wf_js_give_bytes(JSContext *context, char *bytes, size_t size) {
-    JSValue buffer = JS_NewArrayBuffer(context, (uint8_t *)bytes, size, 0, resize_bytes, NULL, false);
+    struct wf_engine_bytes given = {.bytes = (uint8_t *)bytes, .block = bytes, .length = (uint32_t)size, .room = -1};
+    JSValue buffer = size > INT32_MAX ? JS_ThrowRangeError(context, "no buffer can have %zu bytes", size)
+                                      : wf_engine_give_bytes(context, &given);
     if (JS_IsException(buffer)) {
         free(bytes);
         return buffer;

@@ -41,6 +41,7 @@
     const classes = {
         console: ['console'], process: ['process'], buffer: ['Buffer'], dom_exception: ['DOMException'],
         event_target: ['Event', 'EventTarget', 'CustomEvent', 'MessageEvent', 'ErrorEvent', 'CloseEvent', 'ProgressEvent'],
+        message: ['MessageChannel', 'MessagePort', 'BroadcastChannel'],
         abort: ['AbortController', 'AbortSignal'], encoding: ['TextEncoder', 'TextDecoder'], crypto: ['Crypto'],
         url: ['URL', 'URLSearchParams'],
         performance: ['Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure'],

@@ -1,24 +1,51 @@
 // SPDX-License-Identifier: MIT
-// js/lib/channel.js - channels between the fibers of an instance.
-// host: channelNew(capacity), channelSend(channel, value, milliseconds), channelReceive(channel, milliseconds), channelClose(channel),
-//       channelInfo(channel) -> [length, capacity, is closed]
+// js/lib/channel.js - channels between the fibers of an instance, or of several.
+// host: channelNew(capacity, is shared), channelSend(channel, value, milliseconds, transfers), channelReceive(channel, milliseconds),
+//       channelClose(channel), channelInfo(channel) -> [length, capacity, is closed, is shared]
 (function (host, need) {
     'use strict';
     const { within } = need('abortable');
     const { asCase, kinds } = need('select_case');
 
+    // What goes to another instance with a value, and is gone here.
+    function transfersOf(options) {
+        const list = options?.transfer;
+        if (list === undefined)
+            return undefined;
+        const { toTransferList, checkTransfers } = need('clone');
+        return checkTransfers(toTransferList({ transfer: list }));
+    }
+
+    function newHandle(capacity, isShared) {
+        if (!Number.isInteger(capacity) || capacity < 0)
+            throw new RangeError('The capacity of a channel is a whole number, 0 or more');
+        return host.channelNew(capacity, isShared);
+    }
+
+    let sharedHandle;
+
     class Channel {
         #channel;
 
+        // The library gives a handle instead of a capacity.
         constructor(capacity = 0) {
-            if (!Number.isInteger(capacity) || capacity < 0)
-                throw new RangeError('The capacity of a channel is a whole number, 0 or more');
-            this.#channel = host.channelNew(capacity);
+            const isHandle = typeof capacity === 'object' && capacity !== null && host.channelInfo(capacity) !== undefined;
+            this.#channel = isHandle ? capacity : newHandle(capacity, false);
+        }
+
+        static {
+            // Of a channel that can be part of a message; null: it cannot; undefined: it is none.
+            sharedHandle = (value) => {
+                if (typeof value !== 'object' || value === null || !(#channel in value))
+                    return undefined;
+                return host.channelInfo(value.#channel)[3] ? value.#channel : null;
+            };
         }
 
         // Waits until somebody takes it, or there is room.
         send(value, options) {
-            return within(options, (limit) => host.channelSend(this.#channel, value, limit));
+            const list = transfersOf(options);
+            return within(options, (limit) => host.channelSend(this.#channel, value, limit, list));
         }
 
         // The next value; undefined once it is closed and empty.
@@ -66,5 +93,8 @@
         return settled;
     }
 
-    return { Channel, settlement };
+    // One that other instances can have, too.
+    const sharedChannel = (capacity = 0) => new Channel(newHandle(capacity, true));
+
+    return { Channel, settlement, sharedChannel, sharedHandle: (value) => sharedHandle(value) };
 })

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// js/lib/clone.js - structuredClone, in two steps: a flat list of records is written, then read.
-// host: typeTag(object) names the engine's class of an object, isProxy(object) gives undefined unless it is a proxy
+// js/lib/clone.js - structuredClone, and what messages between instances may be made of. The walk over a graph of objects is the host's
+// (js/clone_write.c, js/clone_read.c); here are the objects that have more to them than properties and elements.
+// host: clone(value, list), typeTag(object) names the engine's class of an object, isProxy(object) gives undefined unless it is one,
+//       isLoaded(library)
 (function (host, need) {
     'use strict';
 
     const idl = need('idl');
-    const { isArray } = Array;
-    const { hasOwn, keys: keysOf, defineProperty } = Object;
+    const { hasOwn, defineProperty } = Object;
+    // The engine's own, whatever the program makes of the names.
+    const { BigInt, Boolean, Date, Map, Number, RegExp, Set, String } = globalThis;
     const mapSet = Map.prototype.set;
     const mapForEach = Map.prototype.forEach;
     const setAdd = Set.prototype.add;
     const setForEach = Set.prototype.forEach;
     const getTime = Date.prototype.getTime;
-    const transferBuffer = ArrayBuffer.prototype.transfer;
-    const typedArrayKeys = Object.getPrototypeOf(Uint8Array.prototype).keys;
-    const push = Array.prototype.push;
     const errorNames = ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
+    const errors = Object.fromEntries(['Error', ...errorNames].map((name) => [name, globalThis[name]]));
 
-    // Classes of the library whose objects can be cloned or transferred: name -> { test, take, make, ... }.
+    // Classes of the library whose objects can be cloned or transferred: name -> { test, take, make }.
     const cloneables = new Map();
     const transferables = new Map();
 
@@ -26,8 +27,10 @@
         return new DOMException(message, 'DataCloneError');
     }
 
-    // What V8 says of a value that it cannot clone.
-    function refusal(value) {
+    // ---- What cannot be cloned ----
+
+    // In the words of V8.
+    function refuse(value) {
         let shown;
         if (typeof value === 'function' || typeof value === 'symbol') {
             shown = typeof value === 'symbol' ? String(value) : Function.prototype.toString.call(value);
@@ -42,382 +45,141 @@
             }
             shown = typeof name === 'string' && name !== '' ? `#<${name}>` : Object.prototype.toString.call(value);
         }
-        return cloneError(`${shown} could not be cloned.`);
+        throw cloneError(`${shown} could not be cloned.`);
     }
 
-    // Whether a view of a resizable buffer has lost its bytes: an iterator is refused then.
-    function isOutOfBounds(view, tag) {
-        try {
-            if (tag === 'DataView') {
-                return view.byteLength < 0;
-            }
-            typedArrayKeys.call(view);
-            return false;
-        } catch {
-            return true;
-        }
+    function refuseDetached() {
+        throw cloneError('An ArrayBuffer is detached and could not be cloned.');
     }
 
-    // Whether a view follows the length of its resizable buffer: the buffer is changed for a moment to find out.
-    function followsLength(view, tag) {
-        const buffer = view.buffer;
-        const size = view.BYTES_PER_ELEMENT ?? 1;
-        const before = view.byteLength;
-        const end = view.byteOffset + before;
-        const total = buffer.byteLength;
-        if (!buffer.resizable) {
-            return buffer.growable === true && end + size > total;
+    // ---- Taking objects apart: [name, how many of the values it is made of, ...values]; the rest is filled in afterwards ----
+
+    function takeError(object) {
+        if (idl.isPlatformObject(object)) {
+            return takePlatform(object);
         }
-        if (end + size <= total) {
-            return false;
-        }
-        if (total + size <= buffer.maxByteLength) {
-            buffer.resize(total + size);
-            const follows = view.byteLength !== before;
-            buffer.resize(total);
-            return follows;
-        }
-        if (before === 0) {
-            // Nothing can be taken away, and the buffer is as long as it ever gets.
-            return true;
-        }
-        const kept = new Uint8Array(buffer, end - size).slice();
-        buffer.resize(end - size);
-        const follows = !isOutOfBounds(view, tag);
-        buffer.resize(total);
-        new Uint8Array(buffer, end - size).set(kept);
-        return follows;
+        const given = object.name;
+        const name = given === undefined ? 'Error' : `${given}`;
+        const own = Object.getOwnPropertyDescriptor(object, 'message');
+        const message = own !== undefined && 'value' in own ? `${own.value}` : undefined;
+        const rest = hasOwn(object, 'cause') ? [object.cause] : [];
+        const stack = object.stack;
+        return ['error', 3, errorNames.includes(name) ? name : 'Error', message, typeof stack === 'string' ? stack : undefined,
+            ...rest];
     }
 
-    function copyBuffer(buffer) {
-        if (buffer.detached) {
-            throw cloneError('An ArrayBuffer is detached and could not be cloned.');
-        }
-        if (!buffer.resizable) {
-            return buffer.slice(0);
-        }
-        const copy = new ArrayBuffer(buffer.byteLength, { maxByteLength: buffer.maxByteLength });
-        new Uint8Array(copy).set(new Uint8Array(buffer));
-        return copy;
+    function takeEntries(name, object, forEach) {
+        const parts = [name, 0];
+        forEach.call(object, name === 'map' ? (value, key) => parts.push(key, value) : (value) => parts.push(value));
+        return parts;
     }
 
-    // Writes values as records. A value is written as itself if it is primitive, else as [number of its record].
-    class Writer {
-        records = [];
-        // From an object to its reference, so that the same object is written once.
-        seen = new Map();
-        // Objects whose parts are still to be written; the last one is being worked on.
-        open = [];
-
-        constructor(transfers) {
-            transfers.forEach((object, index) => this.add(object, ['transfer', index]));
-        }
-
-        add(object, record) {
-            const reference = [this.records.push(record) - 1];
-            this.seen.set(object, reference);
-            return reference;
-        }
-
-        // Puts aside an object with parts: next(index) gives one part after the other to `into`.
-        later(object, record, into, count, next) {
-            const reference = this.add(object, record);
-            this.open.push({ into, count, next, index: 0 });
-            return reference;
-        }
-
-        write(value) {
-            const root = this.value(value);
-            // No recursion: a list of a million links must not exhaust the stack.
-            while (this.open.length > 0) {
-                const job = this.open[this.open.length - 1];
-                if (job.index >= job.count) {
-                    this.open.pop();
-                } else {
-                    job.next(job.index++, job.into);
-                }
-            }
-            return root;
-        }
-
-        value(value) {
-            if (typeof value === 'symbol' || typeof value === 'function') {
-                throw refusal(value);
-            }
-            if (typeof value !== 'object' || value === null) {
-                return value;
-            }
-            return this.seen.get(value) ?? this.object(value, host.typeTag(value));
-        }
-
-        object(object, tag) {
-            switch (tag) {
-            case 'Object':
-                return this.plain(object);
-            case 'Array':
-                return this.array(object);
-            case 'Date':
-                return this.add(object, ['date', getTime.call(object)]);
-            case 'RegExp':
-                return this.add(object, ['regexp', object.source, object.flags]);
-            case 'Number':
-                return this.add(object, ['boxed', Number.prototype.valueOf.call(object)]);
-            case 'String':
-                return this.add(object, ['boxed', String.prototype.valueOf.call(object)]);
-            case 'Boolean':
-                return this.add(object, ['boxed', Boolean.prototype.valueOf.call(object)]);
-            case 'BigInt':
-                return this.add(object, ['boxed', BigInt.prototype.valueOf.call(object)]);
-            case 'Map':
-                return this.map(object);
-            case 'Set':
-                return this.set(object);
-            case 'Error':
-                return this.error(object);
-            case 'ArrayBuffer':
-                return this.add(object, ['buffer', copyBuffer(object)]);
-            case 'SharedArrayBuffer':
-                return this.add(object, ['buffer', object]);
-            default:
-                if (ArrayBuffer.isView(object)) {
-                    return this.view(object, tag);
-                }
-                throw refusal(object);
+    function takePlatform(object) {
+        for (const [name, { test, take }] of cloneables) {
+            if (test(object)) {
+                const parts = take(object);
+                return ['platform', parts.length + 1, name, ...parts];
             }
         }
-
-        properties(object, record) {
-            const keys = keysOf(object);
-            const written = [];
-            const values = [];
-            record.push(written, values);
-            return this.later(object, record, values, keys.length, (index) => {
-                const key = keys[index];
-                // A getter may have removed a property that comes later.
-                if (hasOwn(object, key)) {
-                    const value = object[key];
-                    written.push(key);
-                    values.push(this.value(value));
-                }
-            });
+        if (transferableOf(object) !== undefined) {
+            throw need('errors').withCode(new TypeError('Object that needs transfer was found in message but not listed in '
+                + 'transferList'), 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST');
         }
+        return refuse(object);
+    }
 
-        plain(object) {
-            // To the engine a proxy is of the class of plain objects.
-            if (host.isProxy(object) !== undefined) {
-                throw refusal(object);
-            }
-            const prototype = Object.getPrototypeOf(object);
-            if (prototype !== Object.prototype && prototype !== null && idl.isPlatformObject(object)) {
-                return this.platform(object);
-            }
-            return this.properties(object, ['object']);
+    const isChannel = (object) => host.isLoaded('channel') && need('channel').sharedHandle(object) !== undefined;
+
+    // Undefined for an object that has no more than properties.
+    function take(object) {
+        if (host.isProxy(object) !== undefined) {
+            return refuse(object);
         }
-
-        array(object) {
-            return this.properties(object, ['array', object.length]);
-        }
-
-        items(object, record, items) {
-            const written = [];
-            record.push(written);
-            return this.later(object, record, written, items.length, (index) => written.push(this.value(items[index])));
-        }
-
-        map(object) {
-            const items = [];
-            mapForEach.call(object, (value, key) => items.push(key, value));
-            return this.items(object, ['map'], items);
-        }
-
-        set(object) {
-            const items = [];
-            setForEach.call(object, (value) => items.push(value));
-            return this.items(object, ['set'], items);
-        }
-
-        error(object) {
-            if (idl.isPlatformObject(object)) {
-                return this.platform(object);
-            }
-            const given = object.name;
-            const name = given === undefined ? 'Error' : `${given}`;
-            const message = Object.getOwnPropertyDescriptor(object, 'message');
-            const record = ['error', errorNames.includes(name) ? name : 'Error', undefined, undefined];
-            if (message !== undefined && 'value' in message) {
-                record[2] = `${message.value}`;
-            }
-            const items = hasOwn(object, 'cause') ? [object.cause] : [];
-            const stack = object.stack;
-            if (typeof stack === 'string') {
-                record[3] = stack;
-            }
-            return this.items(object, record, items);
-        }
-
-        view(view, tag) {
-            const buffer = view.buffer;
-            if (buffer.detached) {
-                throw cloneError('An ArrayBuffer is detached and could not be cloned.');
-            }
-            if (isOutOfBounds(view, tag)) {
-                throw refusal(view);
-            }
-            const length = tag === 'DataView' ? view.byteLength : view.length;
-            const tracking = followsLength(view, tag);
-            const reference = this.value(buffer);
-            return this.add(view, ['view', tag, reference, view.byteOffset, tracking ? undefined : length]);
-        }
-
-        platform(object) {
-            for (const [name, { test, take }] of cloneables) {
-                if (test(object)) {
-                    return this.items(object, ['platform', name], take(object));
-                }
-            }
-            throw refusal(object);
+        switch (host.typeTag(object)) {
+        case 'Object':
+            return idl.isPlatformObject(object) || isChannel(object) ? takePlatform(object) : undefined;
+        case 'Date':
+            return ['date', 1, getTime.call(object)];
+        case 'RegExp':
+            return ['regexp', 2, object.source, object.flags];
+        case 'Number':
+            return ['boxed', 1, Number.prototype.valueOf.call(object)];
+        case 'String':
+            return ['boxed', 1, String.prototype.valueOf.call(object)];
+        case 'Boolean':
+            return ['boxed', 1, Boolean.prototype.valueOf.call(object)];
+        case 'BigInt':
+            return ['boxed', 1, BigInt.prototype.valueOf.call(object)];
+        case 'Map':
+            return takeEntries('map', object, mapForEach);
+        case 'Set':
+            return takeEntries('set', object, setForEach);
+        case 'Error':
+            return takeError(object);
+        default:
+            return refuse(object);
         }
     }
 
-    // The numbers come first and in order among the keys of an array.
-    function isDense([, length, keys]) {
-        return length > 0 ? keys[length - 1] === String(length - 1) : true;
+    // What is on the transfer list and is not a buffer.
+    function move(object) {
+        for (const [name, entry] of transferables) {
+            if (entry.test(object)) {
+                const parts = entry.take(object);
+                return ['transferred', parts.length + 1, name, ...parts];
+            }
+        }
+        return refuse(object);
     }
 
-    // Makes the empty objects of all records first, then fills them.
-    class Reader {
-        constructor(records, transferred) {
-            this.records = records;
-            this.transferred = transferred;
-            this.objects = [];
-        }
+    // ---- Putting them together ----
 
-        read(root) {
-            const later = [];
-            for (const record of this.records) {
-                const object = this.make(record);
-                this.objects.push(object);
-                if (object === undefined) {
-                    later.push(this.objects.length - 1);
-                }
-            }
-            for (const index of later) {
-                const [, name, items] = this.records[index];
-                this.objects[index] = cloneables.get(name).make(items.map((item) => this.value(item)));
-            }
-            this.records.forEach((record, index) => this.fill(this.objects[index], record));
-            return this.value(root);
+    function make(kind, values) {
+        switch (kind) {
+        case 'date':
+            return new Date(values[0]);
+        case 'regexp':
+            return new RegExp(values[0], values[1]);
+        case 'boxed':
+            return Object(values[0]);
+        case 'map':
+            return new Map();
+        case 'set':
+            return new Set();
+        case 'error':
+            return makeError(values);
+        default: {
+            const [name, ...parts] = values;
+            return (kind === 'platform' ? cloneables : transferables).get(name).make(parts);
         }
-
-        value(value) {
-            return isArray(value) ? this.objects[value[0]] : value;
-        }
-
-        make(record) {
-            switch (record[0]) {
-            case 'object':
-                return {};
-            case 'array':
-                return isDense(record) ? [] : new Array(record[1]);
-            case 'date':
-                return new Date(record[1]);
-            case 'regexp':
-                return new RegExp(record[1], record[2]);
-            case 'boxed':
-                return Object(record[1]);
-            case 'map':
-                return new Map();
-            case 'set':
-                return new Set();
-            case 'error':
-                return this.error(record);
-            case 'buffer':
-                return record[1];
-            case 'transfer':
-                return this.transferred[record[1]];
-            case 'view':
-                return this.view(record);
-            default:
-                return undefined;
-            }
-        }
-
-        error([, name, message, stack]) {
-            const error = new globalThis[name](...(message === undefined ? [] : [message]));
-            if (stack !== undefined) {
-                defineProperty(error, 'stack', { value: stack, writable: true, enumerable: false, configurable: true });
-            }
-            return error;
-        }
-
-        // The buffer of a view is always written before the view.
-        view([, tag, reference, offset, length]) {
-            return new globalThis[tag](this.value(reference), offset, length);
-        }
-
-        fill(object, record) {
-            switch (record[0]) {
-            case 'object':
-                return this.properties(object, record[1], record[2]);
-            case 'array':
-                return this.elements(object, record);
-            case 'map':
-                for (let i = 0; i < record[1].length; i += 2) {
-                    mapSet.call(object, this.value(record[1][i]), this.value(record[1][i + 1]));
-                }
-                return;
-            case 'set':
-                for (const item of record[1]) {
-                    setAdd.call(object, this.value(item));
-                }
-                return;
-            case 'error':
-                for (const item of record[4]) {
-                    const value = this.value(item);
-                    defineProperty(object, 'cause', { value, writable: true, enumerable: false, configurable: true });
-                }
-            }
-        }
-
-        elements(array, record) {
-            const [, length, keys, values] = record;
-            let i = 0;
-            if (isDense(record)) {
-                for (; i < length; i++) {
-                    push.call(array, this.value(values[i]));
-                }
-            }
-            this.properties(array, keys, values, i);
-        }
-
-        properties(object, keys, values, from = 0) {
-            for (let i = from; i < keys.length; i++) {
-                const key = keys[i];
-                const value = this.value(values[i]);
-                if (key in object) {
-                    defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-                } else {
-                    object[key] = value;
-                }
-            }
         }
     }
 
-    // Checks what is to be transferred; nothing is taken away yet.
-    function checkTransfers(list) {
-        const seen = new Set();
-        for (const object of list) {
-            const tag = host.typeTag(object);
-            if (tag !== 'ArrayBuffer' && transferableOf(object) === undefined) {
-                throw cloneError('Value could not be transferred');
+    function makeError([name, message, stack]) {
+        const error = message === undefined ? new errors[name]() : new errors[name](message);
+        if (stack !== undefined) {
+            defineProperty(error, 'stack', { value: stack, writable: true, enumerable: false, configurable: true });
+        }
+        return error;
+    }
+
+    function fill(kind, object, values, from) {
+        if (kind === 'map') {
+            for (let i = 0; i < values.length; i += 2) {
+                mapSet.call(object, values[i], values[i + 1]);
             }
-            if (seen.has(object)) {
-                throw cloneError(tag === 'ArrayBuffer' ? 'Transfer list contains duplicate ArrayBuffer' :
-                    'Transfer list contains duplicate object');
+        } else if (kind === 'set') {
+            for (let i = 0; i < values.length; i++) {
+                setAdd.call(object, values[i]);
             }
-            seen.add(object);
+        } else {
+            defineProperty(object, 'cause', { value: values[from], writable: true, enumerable: false, configurable: true });
         }
     }
+
+    const makeBigInt = (text) => BigInt(text);
+
+    // ---- Transfers ----
 
     function transferableOf(object) {
         for (const entry of transferables.values()) {
@@ -428,16 +190,22 @@
         return undefined;
     }
 
-    function moveAway(list) {
+    // Checks what is to be transferred; nothing is taken away yet. Undefined for nothing.
+    function checkTransfers(list) {
+        const seen = new Set();
         for (const object of list) {
-            if (object.detached === true) {
-                throw cloneError('An ArrayBuffer is detached and could not be cloned.');
+            const isBuffer = host.typeTag(object) === 'ArrayBuffer';
+            const entry = isBuffer ? undefined : transferableOf(object);
+            if (!isBuffer && entry === undefined) {
+                throw cloneError('Value could not be transferred');
             }
+            if (seen.has(object)) {
+                throw cloneError(`Transfer list contains duplicate ${isBuffer ? 'ArrayBuffer' : entry.name}`);
+            }
+            entry?.check?.(object);
+            seen.add(object);
         }
-        return list.map((object) => {
-            const entry = transferableOf(object);
-            return entry === undefined ? transferBuffer.call(object) : entry.move(object);
-        });
+        return list.length > 0 ? list : undefined;
     }
 
     function toTransferList(options) {
@@ -451,37 +219,20 @@
         });
     }
 
-    // The two halves, for messages between ports: the parcel holds plain data, buffers and what was moved.
-    function pack(value, list) {
-        checkTransfers(list);
-        const writer = new Writer(list);
-        const root = writer.write(value);
-        return { root, records: writer.records, transferred: moveAway(list) };
-    }
-
-    function unpack({ root, records, transferred }) {
-        return new Reader(records, transferred).read(root);
-    }
-
     function structuredClone(value, options = undefined) {
         idl.needArguments('structuredClone', arguments.length, 1);
-        const list = toTransferList(options);
-        if ((typeof value !== 'object' || value === null) && typeof value !== 'function' && typeof value !== 'symbol' &&
-            list.length === 0) {
-            return value;
-        }
-        return unpack(pack(value, list));
+        return host.clone(value, checkTransfers(toTransferList(options)));
     }
 
-    // Lets the objects of a class be cloned: test(object), take(object) -> array of primitives, buffers and views,
-    // make(array) -> object.
+    // Lets the objects of a class be cloned: test(object), take(object) -> array of values, make(array) -> object. The receiver may
+    // be another instance, whose library has not been loaded: whoever registers here does so before anything can arrive.
     function addCloneable(name, entry) {
         cloneables.set(name, entry);
     }
 
-    // Lets the objects of a class be transferred: test(object), move(object) -> the object at the other end.
+    // Lets the objects of a class be transferred: the same, and check(object), which throws for one that has gone before.
     function addTransferable(name, entry) {
-        transferables.set(name, entry);
+        transferables.set(name, { name, ...entry });
     }
 
     addCloneable('DOMException', {
@@ -491,7 +242,7 @@
     });
 
     addCloneable('Blob', {
-        test: (object) => need('blob').isBlob(object),
+        test: (object) => host.isLoaded('blob') && need('blob').isBlob(object),
         take(object) {
             const { isFile, partsOf } = need('blob');
             const { parts, type } = partsOf(object);
@@ -503,5 +254,25 @@
         },
     });
 
-    return { structuredClone, pack, unpack, toTransferList, addCloneable, addTransferable };
+    // Those of weft:go stay in their instance, those of weft:parallel can be used by several.
+    addCloneable('Channel', {
+        test: isChannel,
+        take(object) {
+            const handle = need('channel').sharedHandle(object);
+            return handle === null ? refuse(object) : [handle];
+        },
+        make: ([handle]) => new (need('channel').Channel)(handle),
+    });
+
+    addTransferable('MessagePort', {
+        test: (object) => host.isLoaded('message') && need('message').isPort(object),
+        check: (object) => need('message').checkPort(object),
+        take: (object) => [need('message').takeHandle(object)],
+        make: ([handle]) => need('message').adopt(handle),
+    });
+
+    return {
+        structuredClone, toTransferList, checkTransfers, addCloneable, addTransferable,
+        take, move, make, fill, makeBigInt, refuse, refuseDetached,
+    };
 })

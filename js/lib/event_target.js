@@ -240,6 +240,7 @@
                     target.#listeners.delete(listener.type);
                     target.#watcher?.(target, listener.type);
                 },
+                types: (target) => [...target.#listeners?.keys() ?? []],
                 handlers(target) {
                     target.#handlers ??= new Map();
                     return target.#handlers;
@@ -429,7 +430,7 @@
 
     const exported = {
         Event, EventTarget, isEvent, isEventTarget, fire, defineHandler, hasListener, getListeners,
-        initialize: inside.initialize, watch: inside.watch,
+        initialize: inside.initialize, watch: inside.watch, eventTypes: inside.types,
     };
     // The classes derived from Event are made when the first of them is asked for.
     for (const name of ['CustomEvent', 'MessageEvent', 'ErrorEvent', 'CloseEvent', 'ProgressEvent']) {

@@ -22,7 +22,7 @@
         'node:perf_hooks': 'performance',
         'node:buffer': 'buffer', 'node:crypto': 'node_crypto', 'node:os': 'os', 'node:querystring': 'querystring',
         'node:string_decoder': 'string_decoder', 'node:fs': 'fs', 'node:tty': 'tty', 'node:child_process': 'child_process',
-        'node:stream': 'stream', 'node:stream/promises': 'stream', 'node:stream/web': 'streams',
+        'node:stream': 'stream', 'node:worker_threads': 'worker_threads', 'node:stream/promises': 'stream', 'node:stream/web': 'streams',
         'node:diagnostics_channel': 'diagnostics_channel',
     };
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * js/parcel.c - parcels, as such: counting them, and what becomes of cargo that nobody has unpacked. See js/parcel.h.
+ */
+#include "parcel.h"
+
+#include <stdlib.h>
+
+#include "channel.h"
+#include "port.h"
+#include "shared.h"
+
+struct wf_js_parcel *wf_js_parcel_ref(struct wf_js_parcel *parcel) {
+    atomic_fetch_add(&parcel->references, 1);
+    return parcel;
+}
+
+static void drop_cargo(struct wf_js_cargo *cargo, bool is_lost) {
+    switch (cargo->kind) {
+    case WF_JS_CARGO_BYTES:
+        free(cargo->bytes.block);
+        break;
+    case WF_JS_CARGO_SHARED:
+        wf_js_shared_unref(cargo->bytes.bytes);
+        break;
+    case WF_JS_CARGO_CHANNEL:
+        wf_js_line_uncarry(cargo->what, is_lost);
+        break;
+    case WF_JS_CARGO_PORT:
+        wf_js_port_abandon(cargo->what);
+        break;
+    }
+}
+
+void wf_js_parcel_drop(struct wf_js_parcel *parcel, bool is_lost) {
+    if (!parcel || atomic_fetch_sub(&parcel->references, 1) > 1)
+        return;
+    for (uint32_t i = 0; i < parcel->cargo_count; i++)
+        if (!parcel->cargo[i].is_gone)
+            drop_cargo(&parcel->cargo[i], is_lost);
+    free(parcel->cargo);
+    free(parcel);
+}
+
+/* clone(value, list of what is transferred, or undefined) */
+static JSValue js_clone(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self, (void)count;
+    struct wf_js_parcel *parcel = wf_js_pack(context, arguments[0], arguments[1]);
+    if (!parcel)
+        return JS_EXCEPTION;
+    JSValue value = wf_js_unpack(context, parcel, NULL);
+    wf_js_parcel_drop(parcel, false);
+    return value;
+}
+
+int wf_js_add_parcels(JSContext *context, JSValueConst host) {
+    static const JSCFunctionListEntry functions[] = {JS_CFUNC_DEF("clone", 2, js_clone)};
+    return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
+}
