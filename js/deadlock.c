@@ -52,6 +52,10 @@ int wf_js_begins(weft_js *js) {
     return error;
 }
 
+void wf_js_arrives(weft_js *js) {
+    move(js, 1);
+}
+
 void wf_js_ends(weft_js *js, bool is_kept) {
     if (is_kept)
         wf_js_unkeep(js);

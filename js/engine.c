@@ -3,7 +3,7 @@
  * js/engine.c - the engine itself, and the few things of its inside that we have to reach.
  *
  * QuickJS is compiled here, as part of this file, so that its innermost frame can be put away when a fiber leaves the engine in
- * the middle of a call, and put back when it returns. The self-test in js/turn.c watches over it. What is compiled is a copy
+ * the middle of a call, and put back when it returns. The self-test in js/frame.c watches over it. What is compiled is a copy
  * that js/tool/mend has made.
  */
 #pragma GCC diagnostic ignored "-Wall"

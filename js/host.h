@@ -75,6 +75,7 @@ struct weft_js {
     const char *stack_begin, *stack_end; /* of the loop's owner, where it was last found */
     struct wf_js_fiber *holder;          /* NULL: the loop */
     struct wf_js_fiber *fibers;
+    weft_runtime *home;  /* of the fiber that runs the loop, when the turn was last lent */
     int64_t fiber_count; /* that there have been */
     int holds;           /* fibers and waits for which the loop is kept: once for all of them. With the turn */
     atomic_int movers;   /* those of them, and others, that do not wait for JavaScript alone: js/deadlock.c */
@@ -146,7 +147,7 @@ void wf_js_on_rejection(JSContext *context, JSValueConst promise, JSValueConst r
 void wf_js_tell_rejections(weft_js *js);
 bool wf_js_forget_rejection(weft_js *js, JSValueConst promise);
 
-/* js/turn.c: fibers, and waiting. */
+/* js/turn.c: fibers. */
 /* Something to wait for, on any fiber; then its result, with the turn. Allocated by malloc, and freed by wf_js_perform. */
 struct wf_js_wait {
     weft_js *js;
@@ -168,9 +169,18 @@ struct wf_js_wait {
     JSValue settle[2];
     bool is_apart;                      /* on a fiber of its own */
     bool is_idle;                       /* does not keep the loop alive */
+    size_t stack_size;                  /* of that; 0: as fibers of C have */
     struct wf_js_wait *next, *previous; /* under the instance's waits_lock; so is the scope */
     weft_scope *scope;
 };
+/* A fiber that others have started, of whatever runtime, takes part: it waits for the turn. JavaScript may use its stack down to
+ * there. Then it goes again, without the turn; the block is gone. */
+struct wf_js_fiber *wf_js_attend(weft_js *js, const char *stack_end);
+void wf_js_depart(struct wf_js_fiber *fiber);
+/* On a fiber with the turn: what wait(arg) returns, which runs here without it. */
+int wf_js_step_aside(struct wf_js_fiber *fiber, int (*wait)(struct wf_js_wait *wait), struct wf_js_wait *arg);
+
+/* js/wait.c */
 /* On a go fiber it waits and returns the result; elsewhere it returns a promise of it, or undefined when it has a callback,
  * which it takes over. */
 JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait);
@@ -211,6 +221,8 @@ JSValue wf_js_new_text(JSContext *context, const char *bytes, size_t size);
 /* js/deadlock.c: whether anything can still go on. */
 /* A fiber, or a wait that is no fiber's, begins, which keeps the loop; and ends. With the turn. Errors of weft_loop_keep. */
 int wf_js_begins(weft_js *js);
+/* The same for one for which something else keeps the loop. */
+void wf_js_arrives(weft_js *js);
 void wf_js_ends(weft_js *js, bool is_kept);
 /* The loop stays for it, or not, whatever it is. */
 int wf_js_keep(weft_js *js);
@@ -265,6 +277,7 @@ int wf_js_add_parcels(JSContext *context, JSValueConst host);
 int wf_js_add_shared(JSContext *context, JSValueConst host);
 int wf_js_add_ports(JSContext *context, JSValueConst host);
 int wf_js_add_atomics(JSContext *context, JSValueConst host);
+int wf_js_add_waits(JSContext *context, JSValueConst host);
 int wf_js_add_gates(JSContext *context, JSValueConst host);
 int wf_js_add_sleep(JSContext *context, JSValueConst host);
 int wf_js_add_events(JSContext *context, JSValueConst host);
