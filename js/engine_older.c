@@ -222,6 +222,21 @@ JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const 
     return result;
 }
 
+int JS_ToBigUint64(JSContext *context, uint64_t *number, JSValueConst value) {
+    return JS_ToBigInt64(context, (int64_t *)number, value);
+}
+
+JSValue JS_GetPropertyInt64(JSContext *context, JSValueConst object, int64_t index) {
+    JSValue number = JS_NewInt64(context, index);
+    JSAtom name = JS_ValueToAtom(context, number);
+    JS_FreeValue(context, number);
+    if (name == JS_ATOM_NULL)
+        return JS_EXCEPTION;
+    JSValue value = JS_GetProperty(context, object, name);
+    JS_FreeAtom(context, name);
+    return value;
+}
+
 int JS_GetLength(JSContext *context, JSValueConst object, int64_t *length) {
     JSValue value = JS_GetPropertyStr(context, object, "length");
     int error = JS_IsException(value) ? -1 : JS_ToInt64(context, length, value);

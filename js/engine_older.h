@@ -36,6 +36,8 @@ JSValue wf_older_new_array_buffer(JSContext *context, uint8_t *bytes, size_t siz
                                   wf_older_realloc *resize, void *opaque, bool is_shared);
 JSValue wf_older_new_typed_array(JSContext *context, int count, JSValueConst *arguments, JSTypedArrayEnum kind);
 
+int JS_ToBigUint64(JSContext *context, uint64_t *number, JSValueConst value);
+JSValue JS_GetPropertyInt64(JSContext *context, JSValueConst object, int64_t index);
 int JS_GetLength(JSContext *context, JSValueConst object, int64_t *length);
 JSValue JS_NewUint8ArrayCopy(JSContext *context, const uint8_t *bytes, size_t size);
 uint8_t *JS_GetUint8Array(JSContext *context, size_t *size, JSValueConst array);

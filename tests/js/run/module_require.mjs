@@ -27,7 +27,7 @@ for (const name of ['', 5, undefined, './nope', 'nope', '@a/b', './parts', './pa
 for (const name of ['./parts/named.cjs', './parts/folder', 'fs', 'node:fs', './nope'])
     await attempt(`resolve ${name}`, () => require.resolve(name));
 await attempt('resolve with paths', () => require.resolve('pack', { paths: [`${here}/parts/folder`] }));
-await attempt('paths', () => require.resolve.paths('x').slice(0, 2).map(clean));
+await attempt('paths', () => require.resolve.paths('x').slice(0, 1).map(clean));
 await attempt('paths of a file', () => require.resolve.paths('./x').map(clean));
 await attempt('paths of a builtin', () => require.resolve.paths('fs'));
 await attempt('the same JSON', async () => require('./parts/plain.json')
