@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "stream.h"
 
@@ -170,6 +171,18 @@ static JSValue js_net_adopt(JSContext *context, JSValueConst self, int count, JS
 
 /* ---- Addresses and options ---- */
 
+/* netRemovePath(path): of a listener that ends; names that are not files stay as they are */
+static JSValue js_net_remove_path(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self;
+    const char *path = count > 0 ? JS_ToCString(context, arguments[0]) : NULL;
+    if (!path)
+        return JS_EXCEPTION;
+    if (*path && *path != '@')
+        (void)unlink(path);
+    JS_FreeCString(context, path);
+    return JS_UNDEFINED;
+}
+
 /* netAddress(stream, of the other side) -> text; undefined: it has none */
 static JSValue js_net_address(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     struct wf_js_stream *stream = count > 1 ? wf_js_stream_of(context, arguments[0]) : NULL;
@@ -218,7 +231,7 @@ int wf_js_add_sockets(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("netConnect", 4, js_net_connect), JS_CFUNC_DEF("netListen", 4, js_net_listen),
         JS_CFUNC_DEF("netAccept", 2, js_net_accept),   JS_CFUNC_DEF("netPipe", 1, js_net_pipe),
         JS_CFUNC_DEF("netAdopt", 2, js_net_adopt),     JS_CFUNC_DEF("netAddress", 2, js_net_address),
-        JS_CFUNC_DEF("netSet", 3, js_net_set),
+        JS_CFUNC_DEF("netSet", 3, js_net_set),         JS_CFUNC_DEF("netRemovePath", 1, js_net_remove_path),
     };
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }

@@ -15,7 +15,8 @@
     // ---- What comes with weft ----
 
     const builtins = {
-        'weft:go': 'go', 'weft:events': 'weft_events', 'weft:net': 'net', 'weft:process': 'children', 'weft:trace': 'trace', 'weft:http': 'http', 'node:http': 'node_http',
+        'weft:go': 'go', 'weft:events': 'weft_events', 'weft:net': 'net', 'weft:process': 'children', 'weft:trace': 'trace',
+        'weft:http': 'http', 'node:http': 'node_http', 'node:net': 'node_net', 'node:dns': 'dns', 'node:dns/promises': 'dns',
         'node:events': 'events', 'node:path': 'path', 'node:util': 'util', 'node:assert': 'assert',
         'node:assert/strict': 'assert', 'node:timers': 'timers', 'node:timers/promises': 'timers',
         'node:process': 'process', 'node:module': 'module', 'node:url': 'url', 'node:console': 'console',
@@ -42,6 +43,7 @@
         case 'node:console': return need('console').console;
         case 'node:module': return moduleClass();
         case 'node:stream/promises': return need('stream').promises;
+        case 'node:dns/promises': return need('dns').promises;
         case 'node:url': return { URL, URLSearchParams, fileURLToPath, pathToFileURL: (file) => new URL(toURL(file)) };
         default: return need(builtins[name]);
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/net.js - weft:net: connections, listeners and pipes. On a fiber, calls that wait return their results; elsewhere promises.
 // host: netConnect(name, port, milliseconds, local), netListen(address, backlog, shares, only6), netAccept(stream, milliseconds),
-//       netPipe(is a pair), resolve(name, family, servers, milliseconds)
+//       netRemovePath(path), netPipe(is a pair), resolve(name, family, servers, milliseconds)
 (function (host, need) {
     'use strict';
     const { within, mapped, drive } = need('abortable');
@@ -47,6 +47,14 @@
             super(secret, handle);
             this.#options = options;
             void this.address; // it is known when it is closed, too
+        }
+
+        // As others do, and the file of its path goes, too.
+        close() {
+            const { path } = this.address ?? {};
+            if (path !== undefined && !this.closed)
+                host.netRemovePath(path);
+            return super.close();
         }
 
         accept(options) {

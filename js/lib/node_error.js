@@ -140,6 +140,6 @@
             'Warning') + ': ' + warning) + '\n');
     }
 
-    return { nodeError, invalidArgType, invalidArgValue, outOfRange, validateString, validateFunction, validateBoolean,
+    return { nodeError, received, invalidArgType, invalidArgValue, outOfRange, validateString, validateFunction, validateBoolean,
         validateNumber, validateObject, validateArray, validateAbortSignal, abortError, emitWarning };
 })

@@ -24,13 +24,17 @@ try {
 console.log(failure.code, failure.address === path, failure.port, failure.message.replace(path, 'PATH'));
 first.close();
 console.log(existsSync(path), (await connect(`unix:${path}`).catch((error) => error)).code);
-const again = listen(`unix:${path}`); // what is left of one that has gone is taken over
+
+// What is left of somebody who has not closed it is taken over.
+await run(process.execPath, ['run', '-e', `import { listen } from 'weft:net'; listen({ path: '${path}' })`]);
+console.log(existsSync(path), (await connect({ path }).catch((error) => error)).code);
+const again = listen(`unix:${path}`);
 (await connect({ path })).close();
 again.close();
+console.log(existsSync(path));
 
 const hidden = listen({ path: `@weft-net-unix-${process.pid}` });
 const near = await connect(hidden.address);
 const far = await hidden.accept();
 near.write('over a name\n');
 console.log(await far.readLine(), hidden.address.path.startsWith('@'));
-console.log((await run('rm', [path])).code);
