@@ -175,8 +175,8 @@
         getServers: () => shared.getServers(), setServers: (servers) => shared.setServers(servers),
         getDefaultResultOrder: () => order,
         setDefaultResultOrder(value) {
-            if (!['ipv4first', 'ipv6first', 'verbatim'].includes(value))
-                throw invalidArgValue('dnsOrder', value, "must be one of: 'ipv4first', 'ipv6first', 'verbatim'");
+            if (!['verbatim', 'ipv4first', 'ipv6first'].includes(value))
+                throw invalidArgValue('dnsOrder', value, "must be one of: 'verbatim', 'ipv4first', 'ipv6first'");
             order = value;
         },
     };

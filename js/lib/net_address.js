@@ -3,7 +3,7 @@
 (function () {
     'use strict';
 
-    const isIPv4 = (text) => /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(text);
+    const isIPv4 = (text) => /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text);
 
     function isIPv6(text) {
         const [address, zone, ...more] = text.split('%');

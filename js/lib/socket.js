@@ -181,8 +181,10 @@
 
     // ---- Addresses ----
 
-    // Somebody with an IPv4 address at a socket for both has one that says so.
+    // Somebody with an IPv4 address at a socket for both has one that says so; paths are not told.
     function shown(socket, found) {
+        if (found?.path !== undefined)
+            return {};
         if (found?.family !== 'IPv4' || !socket[settings].mapped)
             return found;
         return { ...found, address: `::ffff:${found.address}`, family: 'IPv6' };

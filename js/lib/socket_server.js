@@ -11,6 +11,7 @@
     const { nodeError, invalidArgType, validateAbortSignal, validateFunction } = need('node_error');
     const { errnoException, uvWithHostPort } = need('system_error');
     const addresses = need('net_address');
+    const ENOENT = -2, EACCES = -13, EINVAL = -22;
 
     function Server(options, listener) {
         if (!(this instanceof Server))
@@ -48,8 +49,9 @@
             const stream = where.fd === undefined ? host.netListen(text, backlog, reusePort, ipv6Only) : host.netAdopt(where.fd, false);
             server._handle = new Wire(stream);
         } catch (error) {
-            const made = uvWithHostPort(error.errno ?? -22, 'listen', where.path ?? where.host ?? '::',
-                where.path === undefined ? where.port : -1);
+            const isPath = where.path !== undefined;
+            const number = isPath && error.errno === ENOENT ? EACCES : error.errno ?? EINVAL; // as libuv has it
+            const made = uvWithHostPort(number, 'listen', where.path ?? where.host ?? '::', isPath ? -1 : where.port);
             host.nextTick(() => server.emit('error', made));
             return;
         }
@@ -141,6 +143,7 @@
                 || undefined;
             if (options.signal)
                 endWith(this, options.signal);
+            const given = options;
             options = { ...options, backlog };
             if (typeof options.fd === 'number' && options.fd >= 0) {
                 open(this, { fd: options.fd }, options);
@@ -153,7 +156,7 @@
             } else if (options.path !== undefined && typeof options.path === 'string') {
                 open(this, { path: options.path }, options);
             } else {
-                throw need('node_error').invalidArgValue('options', options, 'must have the property "port" or "path"');
+                throw need('node_error').invalidArgValue('options', given, 'must have the property "port" or "path"');
             }
             return this;
         },

@@ -5,7 +5,7 @@
  * What a connection inherits from its listener is set there, once: Nagle's algorithm, keeping alive, the sizes of buffers. So
  * accepting costs one system call.
  *
- * A path is taken over in two steps, a look whether somebody answers there and its removal. Two programs that do so at the same
+ * A path is taken over in two steps, a look whether somebody has it and its removal. Two programs that do so at the same
  * moment can both succeed, and the later one has it; whoever must rule that out has to lock something of its own.
  */
 #include "io/socket.h"
@@ -18,7 +18,7 @@ static const weft_socket_options no_socket_options;
 
 static int open_and_bind(const weft_address *address, int type, const weft_socket_options *options);
 static int set_options(int number, int family, int type, const weft_socket_options *options);
-static int bind_path(int number, const weft_address *address, int type, unsigned mode);
+static int bind_path(int number, const weft_address *address, unsigned mode);
 
 bool wf_socket_options_are_good(const weft_socket_options *options) {
     if (!options)
@@ -56,7 +56,7 @@ static int open_and_bind(const weft_address *address, int type, const weft_socke
         error = wf_os_socket_set(number, WF_OS_REUSE_PORT, true);
     if (!error)
         error =
-            wf_address_is_path(address) ? bind_path(number, address, type, options->mode) : wf_os_bind(number, address);
+            wf_address_is_path(address) ? bind_path(number, address, options->mode) : wf_os_bind(number, address);
     if (error) {
         wf_os_close_checked(number);
         return error;
@@ -81,9 +81,9 @@ static int set_options(int number, int family, int type, const weft_socket_optio
 }
 
 /* Nobody can connect before it listens: its permissions are right by then. */
-static int bind_path(int number, const weft_address *address, int type, unsigned mode) {
+static int bind_path(int number, const weft_address *address, unsigned mode) {
     int error = wf_os_bind(number, address);
-    if (error == -EADDRINUSE && wf_os_socket_path_is_stale(address, type)) {
+    if (error == -EADDRINUSE && wf_os_socket_path_is_stale(address)) {
         wf_os_socket_path_remove(address);
         error = wf_os_bind(number, address);
     }

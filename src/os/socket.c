@@ -133,15 +133,16 @@ static const char *path_of(const weft_address *address) {
     return ((const struct sockaddr_un *)&address->storage)->sun_path;
 }
 
-/* A connection to what somebody has bound is refused only when he has closed it, or does not listen yet. What is not a socket
- * refuses too, and is none of our business. */
-bool wf_os_socket_path_is_stale(const weft_address *address, int type) {
+/* A connection to what somebody has bound is refused only when he has closed it. He is asked by a socket of a kind that nobody
+ * here has: it is refused for that reason otherwise, and whoever listens does not even notice. What is not a socket refuses too,
+ * and is none of our business. */
+bool wf_os_socket_path_is_stale(const weft_address *address) {
     struct stat about;
     int error;
     WF_OS_CALL(error, FSTAT, lstat(path_of(address), &about));
     if (error || !S_ISSOCK(about.st_mode))
         return false;
-    int probe = wf_os_socket(AF_UNIX, type);
+    int probe = wf_os_socket(AF_UNIX, SOCK_SEQPACKET);
     if (probe < 0)
         return false;
     bool is_stale = wf_os_connect(probe, address) == -ECONNREFUSED;

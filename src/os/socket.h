@@ -40,8 +40,8 @@ int wf_os_peer_address(int fd, weft_address *out);
 ssize_t wf_os_send_to(int fd, const void *bytes, size_t size, const weft_address *to);
 ssize_t wf_os_receive_from(int fd, void *buffer, size_t size, weft_address *from, bool *was_cut);
 
-/* Whether the path of a socket of that type is left of somebody who has gone, and what to do about it. */
-bool wf_os_socket_path_is_stale(const weft_address *address, int type);
+/* Whether the path of a socket is left of somebody who has gone, and what to do about it. */
+bool wf_os_socket_path_is_stale(const weft_address *address);
 int wf_os_socket_path_set_mode(const weft_address *address, unsigned mode);
 void wf_os_socket_path_remove(const weft_address *address);
 
