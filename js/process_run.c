@@ -13,8 +13,8 @@
 
 #include "process.h"
 
-/* What most programs say fits. */
-enum { FIRST_ROOM = 4096 };
+/* FIRST_ROOM: what most programs say fits. BEYOND: of what is too much, so much may be read with it. */
+enum { FIRST_ROOM = 4096, BEYOND = 64 * 1024 };
 
 struct collected {
     weft_fd fd; /* WEFT_NO_FD: at its end */
@@ -106,11 +106,10 @@ static int feed(struct running *running) {
     return 0;
 }
 
-/* Room for one more byte than is allowed, so that we learn of it. */
 static int widen(struct collected *stream, size_t limit) {
     size_t room = stream->room ? 2 * stream->room : FIRST_ROOM;
     if (room > limit)
-        room = limit + 1;
+        room = limit + BEYOND;
     char *longer = realloc(stream->bytes, room);
     if (!longer)
         return -ENOMEM;
@@ -133,10 +132,7 @@ static int collect(struct running *running, struct collected *stream) {
     if (count == 0)
         close_end(&stream->fd);
     stream->size += (size_t)count;
-    if (stream->size <= running->limit)
-        return 0;
-    stream->size = running->limit;
-    return -ENOBUFS;
+    return stream->size <= running->limit ? 0 : -ENOBUFS;
 }
 
 /* Until all three are at their end. */

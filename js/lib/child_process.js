@@ -10,7 +10,7 @@
     const { Wire } = need('wire');
     const { whenDone } = need('abortable');
     const { describe } = need('program');
-    const { nodeError, validateAbortSignal, validateFunction, abortError } = need('node_error');
+    const { nodeError, validateAbortSignal, validateFunction, validateString, abortError } = need('node_error');
     const { errnoException, codeOf } = need('system_error');
     const { nameOf } = need('signal_names');
     const settings = need('child_process_options');
@@ -75,10 +75,11 @@
             this.stdio = streams.map((stream, i) => {
                 if (!stream)
                     return null;
-                const socket = new Socket({ handle: new Wire(stream), readable: i > 0, writable: i === 0 });
+                const socket = new Socket({ handle: new Wire(stream), readable: i > 0, writable: i === 0, manualStart: true });
                 if (i > 0) {
                     this._closesNeeded++;
                     socket.on('close', () => this.#closed());
+                    host.nextTick(() => socket.read(0)); // until then it may become another child's
                 }
                 return socket;
             });
@@ -252,7 +253,7 @@
                 callback(null, stdout, stderr);
                 return;
             }
-            failure ??= Object.assign(new Error(`Command failed: ${command}${stderr.length > 0 ? `\n${stderr}` : ''}`),
+            failure ??= Object.assign(new Error(`Command failed: ${command}\n${stderr}`),
                 { code: code < 0 ? codeOf(code) : code, killed: child.killed || isKilled, signal });
             failure.cmd = command;
             callback(failure, stdout, stderr);
@@ -284,6 +285,7 @@
     function exec(command, options, callback) {
         if (typeof options === 'function')
             [options, callback] = [undefined, options];
+        validateString(command, 'command');
         const shell = typeof options?.shell === 'string' ? options.shell : true;
         return execFile(command, [], { ...options, shell }, callback);
     }

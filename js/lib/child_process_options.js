@@ -2,8 +2,7 @@
 // js/lib/child_process_options.js - arguments and options of node:child_process, checked as Node checks them.
 (function (host, need) {
     'use strict';
-    const { nodeError, invalidArgType, invalidArgValue, outOfRange, validateString, validateArray, validateObject,
-        validateBoolean } = need('node_error');
+    const { nodeError, invalidArgType, invalidArgValue, outOfRange, validateString, validateObject, validateBoolean } = need('node_error');
     const { signals } = need('signal_names');
     const { throughShell } = need('program');
     const INHERIT = 0, NULL = 1, PIPE = 2, STREAM = 3, NUMBER = 4;
@@ -53,8 +52,6 @@
             [args, options, callback] = [[], args, options];
         if (typeof options === 'function')
             [options, callback] = [undefined, options];
-        if (!isMissing(args))
-            validateArray(args, 'args');
         return [args ?? [], options ?? {}, callback ?? undefined];
     }
 
@@ -127,9 +124,10 @@
         const number = typeof value === 'number' ? value : value.fd;
         if (Number.isInteger(number) && number >= 0)
             return number === which ? [INHERIT, undefined] : [NUMBER, number];
-        const stream = (value._handle ?? value.handle)?.stream;
-        if (stream)
-            return [STREAM, stream];
+        if (value._handle?.stream) {
+            value._handle.lend();
+            return [STREAM, value._handle.stream];
+        }
         throw invalidArgValue('stdio', value);
     }
 
@@ -140,7 +138,7 @@
             return signal;
         if (typeof signal === 'string' && Object.hasOwn(signals, signal.toUpperCase()))
             return signals[signal.toUpperCase()];
-        throw nodeError(TypeError, 'ERR_UNKNOWN_SIGNAL', `Unknown signal: ${signal}`);
+        throw nodeError(TypeError, 'ERR_UNKNOWN_SIGNAL', `Unknown signal: ${need('util').format('%s', signal)}`);
     }
 
     function killSignalOf(signal) {

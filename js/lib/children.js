@@ -112,7 +112,10 @@
         const program = programOf(command, args, options, [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe']);
         const time = timeLimit(options), number = toNumber(killSignal);
         const given = input === undefined ? undefined : bytesOf(input);
-        const output = (bytes) => (bytes === null || encoding === 'bytes' ? bytes : new TextDecoder(encoding).decode(bytes));
+        const output = (bytes) => {
+            const kept = bytes?.subarray(0, limit) ?? null;
+            return kept === null || encoding === 'bytes' ? kept : new TextDecoder(encoding).decode(kept);
+        };
         const result = ([error, id, code, killedBy, out, err]) => {
             const all = { ...endOf([code, killedBy]), stdout: output(out), stderr: output(err) };
             if (!error)

@@ -76,7 +76,7 @@
 
     function readOn(socket) {
         const wire = socket._handle;
-        if (wire.isReading)
+        if (wire.isReading || wire.isLent)
             return;
         wire.isReading = true;
         try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // js/lib/wire.js - a stream of the host as Node's sockets use it: what waits at it calls back, and may keep nothing alive.
-// host: waitKeep(handle, keeps), netClose(stream), whenClosing(fn)
+// host: waitKeep(handle, keeps), waitCancel(handle), netClose(stream), whenClosing(fn)
 (function (host, need) {
     'use strict';
     const { whenDone } = need('abortable');
@@ -12,6 +12,7 @@
         constructor(stream) {
             this.stream = stream;
             this.isReading = false;
+            this.isLent = false; // somebody else reads from it
             this.bytesRead = 0;
             this.bytesWritten = 0;
         }
@@ -20,10 +21,17 @@
         start(operation, done) {
             const wait = whenDone(operation, (error, value) => {
                 this.#waits.delete(wait);
-                if (this.stream !== null)
+                if (this.stream !== null && !(this.isLent && error?.code === 'ECANCELED'))
                     done(error, value);
             }, !this.#keeps);
             this.#waits.add(wait);
+        }
+
+        // From now on a child has it: what waits here is called off, and nothing more is read.
+        lend() {
+            this.isLent = true;
+            for (const wait of this.#waits)
+                host.waitCancel(wait);
         }
 
         #keep(keeps) {

@@ -2,19 +2,23 @@
 const net = require('net');
 
 const steps = [beforeConnecting, whileConnected, reset, timeout, aborted, lookup, several, many, dropped, again];
-const next = () => setImmediate(() => steps.shift()?.());
-const server = net.createServer();
+let server, port;
+
+// Each step has a server of its own.
+function next() {
+    const step = steps.shift();
+    server?.close();
+    server = net.createServer().listen(0, '127.0.0.1', () => {
+        ({ port } = server.address());
+        step();
+    });
+}
 const events = (socket, ...names) => {
     const seen = [];
     for (const name of names)
         socket.on(name, (value) => seen.push(value instanceof Error ? `${name} ${value.code}` : `${name} ${value ?? ''}`.trim()));
     return seen;
 };
-let port;
-server.listen(0, '127.0.0.1', () => {
-    ({ port } = server.address());
-    next();
-});
 
 function beforeConnecting() {
     const socket = net.connect(port, '127.0.0.1');
@@ -173,3 +177,4 @@ function again() {
     });
     socket.connect({ port, host: '127.0.0.1' });
 }
+next();
