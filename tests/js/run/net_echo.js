@@ -13,8 +13,8 @@ const server = net.createServer((socket) => {
     server.getConnections((error, count) => say('connections', error, count));
 });
 server.on('listening', () => note('server')('listening', server.listening));
-server.on('close', () => {
-    note('server')('server close', server.listening, server.address());
+server.on('close', () => note('server')('server close', server.listening, server.address()));
+process.on('exit', () => {
     for (const who of Object.keys(lines))
         console.log(who, lines[who]);
 });
