@@ -110,6 +110,9 @@ WEFT_API int weft_ffi_open(weft_ffi_library **out, const char *path);
  * the functions below that end something. */
 WEFT_API void weft_ffi_close(weft_ffi_library *library);
 
+/* The address of a variable, or of a function, which is there as long as the library is. Returns 0; -ENOENT for a symbol that
+ * the library has not; -EINVAL for a null pointer; and what weft_ffi_call returns. */
+WEFT_API int weft_ffi_find(void **out, weft_ffi_library *library, const char *name);
 /* A function with its signature, ready to be called from any fiber and thread, also at the same time. Returns 0;
  * -ENOENT for a symbol that the library has not; -EINVAL for a wrong signature or a null pointer; -E2BIG for one over
  * the limits; -ENOMEM; and what weft_ffi_call returns. Whether the signature is that of the function, nobody can check.
@@ -125,6 +128,11 @@ WEFT_API void weft_ffi_symbol_free(weft_ffi_symbol *symbol);
  * what weft_ffi_call returns. */
 WEFT_API int weft_ffi_invoke(const weft_ffi_symbol *symbol, const weft_ffi_value *args, unsigned count,
                              weft_ffi_value *result);
+
+/* The same as C would call it: on the stack and the thread that the caller is on, which is not bound by it. For functions that
+ * are short, never wait and need little stack. */
+WEFT_API int weft_ffi_invoke_plain(const weft_ffi_symbol *symbol, const weft_ffi_value *args, unsigned count,
+                                   weft_ffi_value *result);
 
 /* The bytes of the struct in braces, as in "{id}", or of one letter. Returns -EINVAL or -E2BIG when it is no type. */
 WEFT_API int weft_ffi_size_of(const char *type);

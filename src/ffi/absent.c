@@ -25,6 +25,13 @@ void weft_ffi_close(weft_ffi_library *library) {
     (void)library;
 }
 
+int weft_ffi_find(void **out, weft_ffi_library *library, const char *name) {
+    (void)out;
+    (void)library;
+    (void)name;
+    return absent();
+}
+
 int weft_ffi_bind_symbol(weft_ffi_symbol **out, weft_ffi_library *library, const char *name, const char *signature) {
     (void)out;
     (void)library;
@@ -50,6 +57,11 @@ int weft_ffi_invoke(const weft_ffi_symbol *symbol, const weft_ffi_value *args, u
     (void)count;
     (void)result;
     return absent();
+}
+
+int weft_ffi_invoke_plain(const weft_ffi_symbol *symbol, const weft_ffi_value *args, unsigned count,
+                          weft_ffi_value *result) {
+    return weft_ffi_invoke(symbol, args, count, result);
 }
 
 int weft_ffi_size_of(const char *type) {

@@ -7,7 +7,8 @@
  * result that is shorter than a register comes back as a whole one (ffi_arg) and is cut to its type; so it goes into a
  * place of our own first, and so does a small struct, of which some machines write a whole register as well.
  *
- * The whole is one foreign call. Nothing is allocated, so a panic that leaves the function leaves nothing behind.
+ * The whole is one foreign call, or with weft_ffi_invoke_plain just a call. Nothing is allocated, so a panic that leaves
+ * the function leaves nothing behind.
  */
 #ifdef WF_LIBFFI
 
@@ -34,12 +35,31 @@ struct invocation {
     void *result;
 };
 
+static int invoke_by(int (*by)(void (*fn)(void *arg), void *arg), const weft_ffi_symbol *symbol,
+                     const weft_ffi_value *args, unsigned count, weft_ffi_value *result);
+static int just_call(void (*fn)(void *arg), void *arg);
 static int check_invocation(const weft_ffi_symbol *symbol, const weft_ffi_value *args, unsigned count,
                             const weft_ffi_value *result);
 static void invoke_here(void *opaque);
 static void invoke_hand_over(const struct wf_signature *signature, const union place *place, weft_ffi_value *result);
 
 int weft_ffi_invoke(const weft_ffi_symbol *symbol, const weft_ffi_value *args, unsigned count, weft_ffi_value *result) {
+    return invoke_by(wf_ffi_foreign, symbol, args, count, result);
+}
+
+int weft_ffi_invoke_plain(const weft_ffi_symbol *symbol, const weft_ffi_value *args, unsigned count,
+                          weft_ffi_value *result) {
+    return invoke_by(just_call, symbol, args, count, result);
+}
+
+static int just_call(void (*fn)(void *arg), void *arg) {
+    fn(arg);
+    return 0;
+}
+
+static inline __attribute__((always_inline)) int invoke_by(int (*by)(void (*fn)(void *arg), void *arg),
+                                                           const weft_ffi_symbol *symbol, const weft_ffi_value *args,
+                                                           unsigned count, weft_ffi_value *result) {
     void *arguments[WF_FFI_ARGUMENTS_MAX];
     union place place;
     int error = check_invocation(symbol, args, count, result);
@@ -51,7 +71,7 @@ int weft_ffi_invoke(const weft_ffi_symbol *symbol, const weft_ffi_value *args, u
     struct invocation call = {.symbol = symbol, .arguments = arguments, .result = &place};
     if (signature->result == '{' && signature->cif.rtype->size > sizeof place)
         call.result = result ? result->pointer : NULL; /* libffi has a place of its own for what nobody wants */
-    error = wf_ffi_foreign(invoke_here, &call);
+    error = by(invoke_here, &call);
     if (!error && result && call.result == &place)
         invoke_hand_over(signature, &place, result);
     return error;

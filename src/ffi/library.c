@@ -92,6 +92,12 @@ static void library_close_here(void *opaque) {
     wf_os_library_close(library->handle);
 }
 
+int weft_ffi_find(void **out, weft_ffi_library *library, const char *name) {
+    if (!out || !library || !name)
+        return wf_ffi_fail_null(!out ? "the place for the address" : !library ? "the library" : "the name");
+    return symbol_find(library, name, out);
+}
+
 int weft_ffi_bind_symbol(weft_ffi_symbol **out, weft_ffi_library *library, const char *name, const char *signature) {
     int error = 0;
     if (!out || !library || !name || !signature)

@@ -237,6 +237,48 @@ TEST(many_fibers_share_a_symbol) {
         run_fibers(call_at_once);
 }
 
+static weft_fiber caller_of_plain;
+
+static int look_around(int value) {
+    caller_of_plain = weft_self();
+    CHECK(!weft_is_bound());
+    return value + 1;
+}
+
+static void call_plainly(void) {
+    weft_ffi_symbol *symbol = bind_function((void *)look_around, "i)i");
+    weft_ffi_value arg = {.i = 41}, result = {.i = 0};
+    CHECK_EQ(weft_ffi_invoke_plain(symbol, &arg, 1, &result), 0);
+    CHECK_EQ(result.i, 42);
+    CHECK(caller_of_plain.bits == weft_self().bits);
+    CHECK(!weft_is_bound());
+    CHECK_EQ(weft_ffi_invoke_plain(symbol, &arg, 2, &result), -EINVAL);
+    CHECK_EQ(weft_ffi_invoke_plain(NULL, &arg, 1, &result), -EINVAL);
+    weft_ffi_symbol_free(symbol);
+}
+
+TEST(a_plain_invocation_binds_nobody) {
+    run_both(call_plainly);
+}
+
+static void find_variable(void) {
+    weft_ffi_library *library = NULL;
+    void *address = NULL;
+    CHECK_EQ(weft_ffi_open(&library, "libc.so.6"), 0);
+    CHECK_EQ(weft_ffi_find(&address, library, "program_invocation_short_name"), 0);
+    CHECK(strstr(*(char **)address, "ffi"));
+    CHECK_EQ(weft_ffi_find(&address, library, "no such thing"), -ENOENT);
+    CHECK(strstr(weft_ffi_reason(), "undefined symbol: no such thing"));
+    CHECK_EQ(weft_ffi_find(NULL, library, "environ"), -EINVAL);
+    CHECK_EQ(weft_ffi_find(&address, NULL, "environ"), -EINVAL);
+    CHECK_EQ(weft_ffi_find(&address, library, NULL), -EINVAL);
+    weft_ffi_close(library);
+}
+
+TEST(variables_are_found_by_their_address) {
+    run_both(find_variable);
+}
+
 /* Reasons belong to whoever failed, wherever it is by now. */
 static void *fail_and_remember(void *arg) {
     weft_ffi_symbol *symbol = NULL;
@@ -279,6 +321,8 @@ TEST(without_libffi_everything_says_so) {
     CHECK_EQ(weft_ffi_bind_symbol(&symbol, library, "strlen", "p)J"), -ENOSYS);
     CHECK_EQ(weft_ffi_bind_address(&symbol, (void *)strlen, "p)J"), -ENOSYS);
     CHECK_EQ(weft_ffi_invoke(symbol, NULL, 0, NULL), -ENOSYS);
+    CHECK_EQ(weft_ffi_invoke_plain(symbol, NULL, 0, NULL), -ENOSYS);
+    CHECK_EQ(weft_ffi_find(NULL, library, "strlen"), -ENOSYS);
     CHECK_EQ(weft_ffi_callback_new(&callback, ")v", no_handler, NULL, 0), -ENOSYS);
     CHECK(!weft_ffi_callback_address(callback));
     weft_ffi_callback_free(callback);
