@@ -538,7 +538,8 @@ static bool has_all_transfers(struct writer *writer, JSValueConst list, uint32_t
         JSValue object = JS_GetPropertyUint32(writer->context, list, i);
         if (wf_engine_kind(object) == WF_ENGINE_BUFFER) {
             wf_engine_look_at_bytes(writer->context, object, &bytes);
-            is_good = bytes.bytes || refuse(writer, "refuseDetached", JS_UNDEFINED);
+            is_good = (bytes.bytes || refuse(writer, "refuseDetached", JS_UNDEFINED)) &&
+                      wf_js_is_unpinned(writer->context, object);
         }
         JS_FreeValue(writer->context, object);
     }

@@ -61,7 +61,12 @@ struct wf_js_fiber {
     JSValue handle;             /* not counted: the handle forgets the fiber, or the other way round */
     weft_fiber id;              /* from its beginning on */
     weft_time since;            /* when it began to wait */
+    bool lends;                 /* it makes foreign calls: the loop looks whether it has lent the turn */
+    int foreign_errno;          /* errno of its last foreign call */
+    struct wf_js_fiber *after;  /* the next one that is back from foreign code; under returned_lock */
 };
+
+struct wf_ffi;
 
 struct weft_js {
     uint64_t number; /* no other instance of the process has it, ever */
@@ -93,11 +98,19 @@ struct weft_js {
     char *piece; /* room for one read that does not wait; made with the first one, for who has the turn */
     int hurried; /* results at once since the loop's last callback */
     weft_semaphore back;
-    _Atomic uint64_t inside; /* who is in the engine, never two: 0, wf_js_self() or WF_JS_LOOKED_AT */
-    int queued;              /* ticks and the like that the loop has of it, and will call */
-    bool drains;             /* a microtask for the engine's jobs is queued */
-    bool rejects;            /* and the end of a checkpoint for rejections */
-    JSValue *rejections;     /* promise, reason, ... */
+    _Atomic(struct wf_js_fiber *)
+        lent;                     /* by which fiber the turn is lent to the loop, which may take it; see js/lend.c */
+    atomic_bool is_wanted;        /* the loop has waited long enough for its turn */
+    struct wf_js_fiber *returned; /* fibers that are back from foreign code and want the turn, the first of them */
+    struct wf_js_fiber **returned_end; /* where the next one goes; null: nobody is there; both under returned_lock */
+    weft_mutex returned_lock;
+    struct wf_ffi *ffi;          /* what js/ffi.c has */
+    _Atomic uint64_t loop_owner; /* who was last in the engine as the loop's owner, as wf_js_self tells */
+    _Atomic uint64_t inside;     /* who is in the engine, never two: 0, wf_js_self() or WF_JS_LOOKED_AT */
+    int queued;                  /* ticks and the like that the loop has of it, and will call */
+    bool drains;                 /* a microtask for the engine's jobs is queued */
+    bool rejects;                /* and the end of a checkpoint for rejections */
+    JSValue *rejections;         /* promise, reason, ... */
     size_t rejection_count, rejection_room;
     weft_time begun;       /* of the present callback, for max_run */
     JSValue main;          /* the promise of the main module */
@@ -135,6 +148,8 @@ void wf_js_end(weft_js *js, int code);
 JSValue wf_js_throw_errno(JSContext *context, int status, const char *what);
 /* The engine may go down to there from now on. */
 void wf_js_set_stack(weft_js *js, const char *end);
+/* How far JavaScript may go on the present stack, if that is a thread's. */
+const char *wf_js_find_stack_end(void);
 
 /* js/uncaught.c: what was thrown and nobody has caught. */
 enum { WF_JS_EXIT_LISTENER = 7 };
@@ -212,6 +227,17 @@ static inline void wf_js_unlock(weft_mutex *mutex) {
 int wf_js_bring(weft_js *js, weft_loop_fn fn, void *arg, bool keeps);
 void wf_js_brought(weft_js *js);
 
+/* Lends the fiber the turn, and waits until it is back. On the loop. */
+void wf_js_resume(void *fiber);
+/* Waits for the turn that was asked for. */
+void wf_js_take_turn(struct wf_js_fiber *fiber);
+
+/* js/lend.c: the turn while a fiber is in foreign code. drop: lazily, the loop takes it only if the call lasts. regain: false when
+ * nobody is left who could give it; *was_kept: nobody had it meanwhile. await: the loop waits for what it has lent to a fiber. */
+void wf_js_turn_drop(struct wf_js_fiber *fiber, bool lazily);
+bool wf_js_turn_regain(struct wf_js_fiber *fiber, bool *was_kept);
+void wf_js_turn_await(weft_js *js, bool may_be_lent);
+
 /* js/error.c: throws an error in the shape of Node: "ENOENT: no such file or directory, open 'path'", or "'path' -> 'other'"; both
  * may be null. */
 JSValue wf_js_throw_system(JSContext *context, int status, const char *call, const char *path, const char *other);
@@ -244,6 +270,12 @@ void wf_js_close_scopes(struct wf_js_fiber *fiber);
 
 /* js/server.c: at the end, nobody will answer any more. */
 void wf_js_drop_servers(weft_js *js);
+/* js/ffi.c: at the end, no callback runs any more; whether the loop still has something of it; and when nothing is left on fibers. */
+void wf_js_stop_ffi(weft_js *js);
+bool wf_js_is_ffi_due(const weft_js *js);
+void wf_js_free_ffi(weft_js *js);
+/* js/ffi_memory.c: whether a buffer may be detached; else foreign code uses it, which is an exception. */
+bool wf_js_is_unpinned(JSContext *context, JSValueConst buffer);
 /* js/callback.c: at the end, nobody will call any more. */
 void wf_js_drop_callbacks(weft_js *js);
 /* js/atomics.c: at the end, nobody will be notified any more. */
@@ -258,6 +290,8 @@ JSValue wf_js_at_once(JSContext *context, JSValue value);
 bool wf_js_may_hurry(JSContext *context);
 /* An error with a code that is none of the system's. */
 JSValue wf_js_throw_coded(JSContext *context, const char *code, const char *message);
+/* A promise of it, on a fiber too; of an exception: rejected with that. */
+JSValue wf_js_settled(JSContext *context, JSValue value);
 /* The bytes of a Uint8Array, copied by malloc. False: an exception. */
 bool wf_js_copy_bytes(JSContext *context, JSValueConst value, char **bytes, size_t *size);
 /* What malloc has made becomes a Uint8Array's; it is freed if there is none, too. */
@@ -296,6 +330,7 @@ int wf_js_add_processes(JSContext *context, JSValueConst host);
 int wf_js_add_runs(JSContext *context, JSValueConst host);
 int wf_js_add_signals(JSContext *context, JSValueConst host);
 int wf_js_add_trace(JSContext *context, JSValueConst host);
+int wf_js_add_ffi(JSContext *context, JSValueConst host);
 
 /* The files of js/lib, compiled when the library was built: see cmake/javascript.cmake. */
 struct wf_js_source {

@@ -19,7 +19,6 @@ static int on_interrupt(JSRuntime *runtime, void *opaque);
 static void drain_jobs(void *opaque);
 static void run_jobs(weft_js *js);
 static int set_up(weft_js *js);
-static const char *find_stack_end(void);
 static JSValue need_library(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
 static JSValue set_hook(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
 static JSValue is_loaded(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
@@ -32,6 +31,7 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_errors,   wf_js_add_processes, wf_js_add_runs,         wf_js_add_signals,   wf_js_add_gates,
     wf_js_add_sleep,    wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,    wf_js_add_trace,
     wf_js_add_parcels,  wf_js_add_shared,    wf_js_add_ports,        wf_js_add_atomics,   wf_js_add_waits,
+    wf_js_add_ffi,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -117,8 +117,10 @@ void weft_js_free(weft_js *js) {
     wf_js_drop_ports(js);
     wf_js_drop_promised(js);
     wf_js_cancel_all(js);
+    wf_js_stop_ffi(js);
     weft_shield();
-    while (js->fibers || js->waits || js->servers || js->queued || js->drains || js->rejects || js->incoming) {
+    while (js->fibers || js->waits || js->servers || js->queued || js->drains || js->rejects || js->incoming ||
+           wf_js_is_ffi_due(js)) {
         wf_js_drop_servers(js);
         if (weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER) >= 0)
             continue;
@@ -129,6 +131,7 @@ void weft_js_free(weft_js *js) {
     weft_unshield();
     if (js->context) {
         wf_js_drop_promised(js);
+        wf_js_free_ffi(js);
         wf_js_drop_callbacks(js);
         for (int i = 0; i < WF_JS_HOOKS; i++)
             JS_FreeValue(js->context, js->hooks[i]);
@@ -185,11 +188,13 @@ void wf_js_be_inside(weft_js *js, uint64_t who) {
 }
 
 void wf_js_enter_any(weft_js *js) {
-    wf_js_be_inside(js, wf_js_self());
+    uint64_t self = wf_js_self();
+    wf_js_be_inside(js, self);
+    atomic_store_explicit(&js->loop_owner, self, memory_order_relaxed);
     const char *here = __builtin_frame_address(0);
     if (!js->stack_end || here <= js->stack_end || here > js->stack_begin + STACK_SPARE) { /* another owner, maybe */
         js->stack_begin = here;
-        js->stack_end = js->options.max_stack ? here - js->options.max_stack : find_stack_end();
+        js->stack_end = js->options.max_stack ? here - js->options.max_stack : wf_js_find_stack_end();
     }
     wf_js_set_stack(js, js->stack_end);
     js->hurried = 0;
@@ -203,8 +208,8 @@ void wf_js_leave(weft_js *js) {
         js->drains = weft_loop_microtask(js->loop, drain_jobs, js) == 0;
 }
 
-/* Of whoever calls: a fiber's stack or a thread's, as far as anybody knows. */
-static const char *find_stack_end(void) {
+/* A fiber's stack is one that nobody knows. */
+const char *wf_js_find_stack_end(void) {
     const char *here = __builtin_frame_address(0);
     pthread_attr_t attributes;
     void *low;

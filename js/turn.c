@@ -13,14 +13,12 @@
 enum { STACK_SPARE = 64 * 1024 };
 
 static void begin_fiber(void *opaque);
-static void resume_fiber(void *opaque);
 static void attend_fiber(void *opaque);
 static void link_fiber(struct wf_js_fiber *fiber);
 static void run_fiber(struct wf_js_fiber *fiber);
 static void *fiber_main(void *opaque);
 static void lend_turn(weft_js *js, struct wf_js_fiber *fiber);
 static void give_back(struct wf_js_fiber *fiber);
-static void take_turn(struct wf_js_fiber *fiber);
 static JSValue start_fiber(JSContext *context, int count, JSValueConst *arguments, struct wf_js_fiber **out);
 static void free_fiber(struct wf_js_fiber *fiber);
 
@@ -152,7 +150,7 @@ static void begin_fiber(void *opaque) {
 }
 
 /* After the end, too: then it gets out of its JavaScript at once. */
-static void resume_fiber(void *opaque) {
+void wf_js_resume(void *opaque) {
     struct wf_js_fiber *fiber = opaque;
     weft_js *js = fiber->js;
     wf_js_enter_any(js);
@@ -177,12 +175,10 @@ static void lend_turn(weft_js *js, struct wf_js_fiber *fiber) {
     uint64_t self = atomic_load(&js->inside);
     wf_engine_set_frame(js->runtime, fiber->frame);
     js->holder = fiber;
+    bool may_lend = fiber->lends;
     atomic_store(&js->inside, fiber->id.bits);
-    weft_semaphore_release(&fiber->turn, 1);
-    weft_shield();
-    while (weft_semaphore_acquire(&js->back, 1, WEFT_NEVER) != 0)
-        continue;
-    weft_unshield();
+    weft_semaphore_release(&fiber->turn, 1); /* it may be gone from here on */
+    wf_js_turn_await(js, may_lend);
     js->holder = NULL;
     wf_js_be_inside(js, self);
     wf_engine_set_frame(js->runtime, mine);
@@ -197,7 +193,7 @@ static void *fiber_main(void *opaque) {
     JSContext *context = js->context;
     fiber->stack_end = (const char *)__builtin_frame_address(0) - fiber->stack_size + STACK_SPARE;
     int error = weft_scope_open(&fiber->scope, NULL);
-    take_turn(fiber);
+    wf_js_take_turn(fiber);
     wf_js_stack_show(fiber);
     if (error)
         JS_FreeValue(context, wf_js_throw_errno(context, error, "go"));
@@ -246,7 +242,7 @@ struct wf_js_fiber *wf_js_attend(weft_js *js, const char *stack_end) {
     fiber->id = weft_self();
     if (wf_js_submit(js->loop, attend_fiber, fiber) != 0)
         weft_exit(NULL); /* the loop is over: nobody will ever lend the turn */
-    take_turn(fiber);
+    wf_js_take_turn(fiber);
     wf_js_stack_show(fiber);
     return fiber;
 }
@@ -272,7 +268,7 @@ static void give_back(struct wf_js_fiber *fiber) {
     weft_semaphore_release(&fiber->js->back, 1);
 }
 
-static void take_turn(struct wf_js_fiber *fiber) {
+void wf_js_take_turn(struct wf_js_fiber *fiber) {
     weft_shield();
     while (weft_semaphore_acquire(&fiber->turn, 1, WEFT_NEVER) != 0)
         continue;
@@ -283,11 +279,11 @@ static void take_turn(struct wf_js_fiber *fiber) {
 int wf_js_step_aside(struct wf_js_fiber *fiber, int (*wait)(struct wf_js_wait *wait), struct wf_js_wait *arg) {
     give_back(fiber);
     int status = wait(arg);
-    if (wf_js_submit(fiber->js->loop, resume_fiber, fiber) != 0) {
+    if (wf_js_submit(fiber->js->loop, wf_js_resume, fiber) != 0) {
         wf_js_stack_hide();
         weft_exit(NULL); /* the loop is over: nobody will ever lend the turn again */
     }
-    take_turn(fiber);
+    wf_js_take_turn(fiber);
     return status;
 }
 

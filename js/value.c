@@ -70,8 +70,11 @@ JSValue wf_js_throw_coded(JSContext *context, const char *code, const char *mess
 }
 
 JSValue wf_js_at_once(JSContext *context, JSValue value) {
-    if (wf_js_of(context)->holder || wf_js_is_called(wf_js_of(context)))
-        return value;
+    weft_js *js = wf_js_of(context);
+    return js->holder || wf_js_is_called(js) ? value : wf_js_settled(context, value);
+}
+
+JSValue wf_js_settled(JSContext *context, JSValue value) {
     JSValue settle[2];
     bool has_failed = JS_IsException(value);
     if (has_failed)
