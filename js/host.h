@@ -92,7 +92,9 @@ struct weft_js {
     struct wf_js_wait *waits; /* of promises; under waits_lock, since they end on fibers of their own */
     weft_mutex waits_lock;
     struct wf_js_callback *callbacks; /* those that may still come */
-    weft_http_client *client;         /* fetch's; made with the first one */
+    struct wf_js_file **files;        /* by number: js/file.c */
+    int file_room;
+    weft_http_client *client; /* fetch's; made with the first one */
     struct wf_js_server *servers;
     struct wf_js_exchange *exchanges; /* requests that JavaScript has */
     char *piece; /* room for one read that does not wait; made with the first one, for who has the turn */
@@ -175,7 +177,8 @@ struct wf_js_wait {
     atomic_bool is_up; /* it has ended, though nobody may have been told yet */
     bool is_sure;      /* on a fiber that is cancelled, too */
     bool is_promise;   /* also on a fiber */
-    bool has_callback; /* instead of a promise, on a fiber too: callback(error) or callback(null, result) */
+    bool
+        has_callback; /* instead of a promise, on a fiber too: callback(error), or callback(null, result if there is one) */
     JSValue callback;
     int status;
     JSValue handle;    /* by which JavaScript can cancel it, or undefined */
@@ -276,6 +279,8 @@ bool wf_js_is_ffi_due(const weft_js *js);
 void wf_js_free_ffi(weft_js *js);
 /* js/ffi_memory.c: whether a buffer may be detached; else foreign code uses it, which is an exception. */
 bool wf_js_is_unpinned(JSContext *context, JSValueConst buffer);
+/* js/file.c: those with numbers; when the engine is gone, whose handles are known by them. */
+void wf_js_drop_files(weft_js *js);
 /* js/callback.c: at the end, nobody will call any more. */
 void wf_js_drop_callbacks(weft_js *js);
 /* js/atomics.c: at the end, nobody will be notified any more. */
@@ -305,6 +310,7 @@ int wf_js_add_turn(JSContext *context, JSValueConst host);
 int wf_js_add_callbacks(JSContext *context, JSValueConst host);
 int wf_js_add_system(JSContext *context, JSValueConst host);
 int wf_js_add_text(JSContext *context, JSValueConst host);
+int wf_js_add_files(JSContext *context, JSValueConst host);
 int wf_js_add_channels(JSContext *context, JSValueConst host);
 int wf_js_add_select(JSContext *context, JSValueConst host);
 int wf_js_add_parcels(JSContext *context, JSValueConst host);

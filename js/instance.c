@@ -31,7 +31,7 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_errors,   wf_js_add_processes, wf_js_add_runs,         wf_js_add_signals,   wf_js_add_gates,
     wf_js_add_sleep,    wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,    wf_js_add_trace,
     wf_js_add_parcels,  wf_js_add_shared,    wf_js_add_ports,        wf_js_add_atomics,   wf_js_add_waits,
-    wf_js_add_ffi,
+    wf_js_add_ffi,      wf_js_add_files,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -148,6 +148,7 @@ void weft_js_free(weft_js *js) {
     }
     if (js->runtime)
         JS_FreeRuntime(js->runtime);
+    wf_js_drop_files(js);
     weft_http_client_free(js->client);
     weft_loop_unref(js->loop);
     free(js->rejections);

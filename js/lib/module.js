@@ -23,7 +23,7 @@
         'node:process': 'process', 'node:module': 'module', 'node:url': 'url', 'node:console': 'console',
         'node:perf_hooks': 'performance',
         'node:buffer': 'buffer', 'node:crypto': 'node_crypto', 'node:os': 'os', 'node:querystring': 'querystring',
-        'node:string_decoder': 'string_decoder', 'node:fs': 'fs', 'node:tty': 'tty', 'node:child_process': 'child_process',
+        'node:string_decoder': 'string_decoder', 'node:fs': 'fs', 'node:fs/promises': 'fs_promises', 'node:tty': 'tty', 'node:child_process': 'child_process',
         'node:stream': 'stream', 'node:worker_threads': 'worker_threads', 'node:stream/promises': 'stream', 'node:stream/web': 'streams',
         'node:diagnostics_channel': 'diagnostics_channel',
     };
@@ -45,6 +45,7 @@
         case 'node:module': return moduleClass();
         case 'node:stream/promises': return need('stream').promises;
         case 'node:dns/promises': return need('dns').promises;
+        case 'node:fs/promises': return need('fs_promises').promises;
         case 'node:url': return { URL, URLSearchParams, fileURLToPath, pathToFileURL: (file) => new URL(toURL(file)) };
         default: return need(builtins[name]);
         }

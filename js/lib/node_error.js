@@ -64,7 +64,10 @@
         const parts = [];
         if (types.length > 0) parts.push((types.length > 1 ? 'one of type ' : 'of type ') + orList(types));
         if (classes.length > 0) parts.push('an instance of ' + orList(classes));
-        if (others.length > 0) parts.push((others.length > 1 ? 'one of ' : '') + orList(others));
+        if (others.length > 0) {
+            const isProper = others[0].toLowerCase() !== others[0];
+            parts.push((others.length > 1 ? 'one of ' : isProper ? 'an ' : '') + orList(others));
+        }
         return parts.join(' or ');
     }
 
@@ -85,9 +88,17 @@
         return nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The ${kind} '${name}' ${reason}. Received ${shown}`);
     }
 
+    // Large numbers are shown as 1_000_000.
+    function showNumber(value) {
+        const isLarge = typeof value === 'bigint' ? value > 2n ** 32n || value < -(2n ** 32n)
+            : Number.isInteger(value) && Math.abs(value) > 2 ** 32;
+        const text = need('inspect').inspect(value);
+        return isLarge ? text.replace(/\B(?=(\d{3})+n?$)/g, '_') : text;
+    }
+
     function outOfRange(name, range, value) {
         return nodeError(RangeError, 'ERR_OUT_OF_RANGE',
-            `The value of "${name}" is out of range. It must be ${range}. Received ${need('inspect').inspect(value)}`);
+            `The value of "${name}" is out of range. It must be ${range}. Received ${showNumber(value)}`);
     }
 
     function validateType(type) {
@@ -107,6 +118,15 @@
             const high = most === undefined ? '' : '<= ' + most;
             throw outOfRange(name, low && high ? low + ' && ' + high : low + high, value);
         }
+    }
+
+    function validateInteger(value, name, least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER) {
+        if (typeof value !== 'number')
+            throw invalidArgType(name, 'number', value);
+        if (!Number.isInteger(value))
+            throw outOfRange(name, 'an integer', value);
+        if (value < least || value > most)
+            throw outOfRange(name, `>= ${least} && <= ${most}`, value);
     }
 
     function validateObject(value, name) {
@@ -141,5 +161,5 @@
     }
 
     return { nodeError, received, invalidArgType, invalidArgValue, outOfRange, validateString, validateFunction, validateBoolean,
-        validateNumber, validateObject, validateArray, validateAbortSignal, abortError, emitWarning };
+        validateNumber, validateInteger, validateObject, validateArray, validateAbortSignal, abortError, emitWarning };
 })
