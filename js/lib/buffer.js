@@ -125,7 +125,7 @@
             if (made)
                 return made;
         }
-        throw invalidArgType('first argument', ['string', 'Buffer', 'ArrayBuffer', 'Array', 'an Array-like Object'], value);
+        throw invalidArgType('first argument', ['string', 'Buffer', 'ArrayBuffer', 'Array', 'Array-like Object'], value);
     }
 
     const statics = {
