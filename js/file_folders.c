@@ -306,10 +306,9 @@ static JSValue give_watch(JSContext *context, struct wf_js_file_call *call) {
     return wf_js_file_give(context, call->fd, false);
 }
 
-/* watchAdd(handle, path) -> its id */
+/* watchAdd(handle, path, what) -> its id */
 static ssize_t run_watch_add(struct wf_js_file_call *call) {
-    call->is_file = false; /* errors name the path */
-    return weft_watch_add((weft_watch){.fd = call->file->fd}, call->path, 0);
+    return weft_watch_add((weft_watch){.fd = call->file->fd}, call->path, (unsigned)call->numbers[0]);
 }
 
 /* watchRemove(handle, id) */
@@ -348,7 +347,7 @@ const struct wf_js_file_operation wf_js_file_folders[] = {
     {"rmdir", "p", "rmdir", NULL, false, false, run_rmdir, NULL},
     {"remove", "pii", "rm", NULL, false, false, run_remove, NULL},
     {"watch", "", "watch", "watch", false, false, run_watch, give_watch},
-    {"watchAdd", "fp", "watch", "watch", false, false, run_watch_add, give_id},
+    {"watchAdd", "fpi", "watch", "watch", false, false, run_watch_add, give_id},
     {"watchRemove", "fi", "watch", "watch", false, false, run_watch_remove, NULL},
     {"watchNext", "f", "watch", "watch", false, false, run_watch_next, give_news},
     {0},

@@ -37,7 +37,7 @@
         try {
             return runNow(plan);
         } catch (error) {
-            if (options?.throwIfNoEntry === false && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+            if (options?.throwIfNoEntry === false && error.code === 'ENOENT')
                 return undefined;
             throw error;
         }

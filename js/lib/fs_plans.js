@@ -24,14 +24,14 @@
     function textOf(encoding) {
         return (bytes) => {
             const buffer = asBuffer(bytes);
-            return encoding && encoding !== 'buffer' ? buffer.toString(encoding) : buffer;
+            return encoding ? buffer.toString(encoding) : buffer;
         };
     }
 
     function readWhole(target, options) {
         const { flag, encoding, signal } = toOptions(options, { flag: 'r' });
         const isText = encoding === 'utf8' || encoding === 'utf-8';
-        return [files.readAll, [target, toFlags(flag, 'options.flag'), isText ? 1 : 0], isText ? undefined : textOf(encoding),
+        return [files.readAll, [target, toFlags(flag), isText ? 1 : 0], isText ? undefined : textOf(encoding),
             signal];
     }
 

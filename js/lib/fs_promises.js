@@ -19,6 +19,7 @@
         #file;
         #pending = 0; // calls that have not ended
         #closing; // the promise of its end
+        #isClosed = false; // nothing more begins
         #settle;
 
         constructor(file) {
@@ -31,12 +32,12 @@
         }
 
         get fd() {
-            return this.#closing === undefined ? files.numberOf(this.#file) : -1;
+            return this.#isClosed ? -1 : files.numberOf(this.#file);
         }
 
         // What it does until it is done keeps the file open.
         async #use(name, begin) {
-            if (this.#closing !== undefined)
+            if (this.#isClosed)
                 throw Object.assign(new Error('file closed'), { code: 'EBADF', syscall: name });
             this.#pending++;
             try {
@@ -53,14 +54,13 @@
 
         close() {
             if (this.#closing === undefined) {
-                const idle = this.#pending === 0 ? undefined : new Promise((resolve) => {
-                    this.#settle = resolve;
+                const begin = () => {
+                    this.#isClosed = true;
+                    return files.close(PROMISE, this.#file);
+                };
+                this.#closing = this.#pending === 0 ? begin() : new Promise((resolve) => {
+                    this.#settle = () => resolve(begin());
                 });
-                this.#closing = (async () => {
-                    if (idle)
-                        await idle;
-                    await files.close(PROMISE, this.#file);
-                })();
                 this.emit('close');
             }
             return this.#closing;
@@ -75,7 +75,7 @@
         async read(buffer, ...place) {
             if (!ArrayBuffer.isView(buffer)) {
                 if (buffer !== undefined && (buffer === null || typeof buffer !== 'object'))
-                    throw invalidArgType('buffer', ['Buffer', 'TypedArray', 'DataView'], buffer);
+                    throw invalidArgType('options', 'object', buffer);
                 place = [buffer ?? {}];
                 buffer = buffer?.buffer ?? Buffer.alloc(16384);
             }
@@ -196,7 +196,8 @@
         for await (const piece of pieces) {
             if (signal?.aborted)
                 throw abortError(signal);
-            await files.writeAll(PROMISE, file, toData(piece, encoding || 'utf8'), 0, 0, 0);
+            const data = ArrayBuffer.isView(piece) ? asBytes(piece) : Buffer.from(piece, encoding || 'utf8');
+            await files.writeAll(PROMISE, file, data, 0, 0, 0);
         }
     }
 
