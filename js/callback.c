@@ -10,8 +10,8 @@
 
 #include "host.h"
 
-/* TICK and CLOSING have no handle, and call what they own. */
-enum kind { TIMEOUT, INTERVAL, IMMEDIATE, TICK, CLOSING };
+/* From TICK on they have no handle, and call what they own. */
+enum kind { TIMEOUT, INTERVAL, IMMEDIATE, TICK, PENDING, CLOSING };
 
 struct wf_js_callback {
     weft_js *js;
@@ -27,7 +27,7 @@ struct wf_js_callback {
 static JSClassID handle_class;
 
 static bool is_plain(enum kind kind) {
-    return kind == TICK || kind == CLOSING;
+    return kind >= TICK;
 }
 
 static void callback_arm(struct wf_js_callback *callback, JSValueConst owner) {
@@ -107,6 +107,8 @@ static int start(struct wf_js_callback *callback, double milliseconds) {
         return weft_set_interval(loop, &callback->timer, delay, fire, callback);
     case IMMEDIATE:
         return weft_set_immediate(loop, &callback->immediate, fire, callback);
+    case PENDING:
+        return weft_loop_submit(loop, fire, callback);
     case CLOSING:
         return weft_loop_close_callback(loop, fire, callback);
     default:
@@ -161,6 +163,12 @@ static JSValue js_next_tick(JSContext *context, JSValueConst self, int count, JS
     return begin(context, TICK, arguments[0], 0);
 }
 
+/* whenPending(fn): in the next turn of the loop, as what has come from outside */
+static JSValue js_when_pending(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self, (void)count;
+    return begin(context, PENDING, arguments[0], 0);
+}
+
 /* whenClosing(fn): in the phase of the loop for things that are closed */
 static JSValue js_when_closing(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self, (void)count;
@@ -207,7 +215,7 @@ int wf_js_add_callbacks(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("startTimer", 3, js_start_timer),   JS_CFUNC_DEF("startImmediate", 1, js_start_immediate),
         JS_CFUNC_DEF("nextTick", 1, js_next_tick),       JS_CFUNC_DEF("stopTimer", 1, js_stop_timer),
         JS_CFUNC_DEF("keepTimer", 2, js_keep_timer),     JS_CFUNC_DEF("refreshTimer", 1, js_refresh_timer),
-        JS_CFUNC_DEF("whenClosing", 1, js_when_closing),
+        JS_CFUNC_DEF("whenPending", 1, js_when_pending), JS_CFUNC_DEF("whenClosing", 1, js_when_closing),
     };
     wf_js_new_class(JS_GetRuntime(context), &handle_class, &definition);
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);

@@ -4,8 +4,10 @@
  * js/stream.c. Addresses are texts, as weft_address_parse takes them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -158,6 +160,13 @@ static JSValue js_net_pipe(JSContext *context, JSValueConst self, int count, JSV
     return list;
 }
 
+/* A terminal is opened once more: others have it, too, and would be surprised if it did not block any more. */
+static int open_again(int number) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", number);
+    return isatty(number) == 1 ? open(path, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
+}
+
 /* netAdopt(descriptor, stays open) -> stream */
 static JSValue js_net_adopt(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     int32_t number;
@@ -165,7 +174,11 @@ static JSValue js_net_adopt(JSContext *context, JSValueConst self, int count, JS
     (void)self;
     if (count < 2 || JS_ToInt32(context, &number, arguments[0]))
         return JS_EXCEPTION;
-    int error = weft_adopt(&fd, number, JS_ToBool(context, arguments[1]) ? WEFT_ADOPT_KEEP : 0);
+    bool stays = JS_ToBool(context, arguments[1]);
+    int own = stays ? open_again(number) : -1;
+    int error = weft_adopt(&fd, own < 0 ? number : own, stays && own < 0 ? WEFT_ADOPT_KEEP : 0);
+    if (error && own >= 0)
+        close(own);
     return error ? wf_js_throw_errno(context, error, "open") : wf_js_stream_new(context, fd);
 }
 

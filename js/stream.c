@@ -304,7 +304,7 @@ static JSValue read_begin(JSContext *context, struct reading *given, JSValueCons
         JSValue value = at_once(context, given, &status);
         if (status == 0)
             return wf_js_at_once(context, value);
-        if (status != -ETIMEDOUT)
+        if (status != -ETIMEDOUT || given->until <= weft_now()) /* a limit of 0 milliseconds asks only */
             return wf_js_at_once(context, wf_js_stream_throw(context, stream, status, "read"));
         given->count = 0;
     }

@@ -178,11 +178,24 @@ static JSValue js_net_shutdown(JSContext *context, JSValueConst self, int count,
     return enqueue(context, stream, arguments[0], NULL, 0, &like);
 }
 
+/* netShutdownNow(stream): 0, or a negative number; it has nothing left to write */
+static JSValue js_net_shutdown_now(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct wf_js_stream *stream = count > 0 ? wf_js_stream_of(context, arguments[0]) : NULL;
+    (void)self;
+    if (!stream)
+        return JS_EXCEPTION;
+    int status = stream->is_closed ? -EBADF : weft_shutdown(stream->fd, WEFT_SHUT_WRITE);
+    if (status == -ENOTSOCK)
+        wf_js_stream_close(stream);
+    return JS_NewInt32(context, status == -ENOTSOCK || status == -ENOTCONN ? 0 : status);
+}
+
 int wf_js_add_writing(JSContext *context, JSValueConst host) {
     static const JSCFunctionListEntry functions[] = {
         JS_CFUNC_DEF("netWrite", 3, js_net_write),
         JS_CFUNC_DEF("netWriteNow", 2, js_net_write_now),
         JS_CFUNC_DEF("netShutdown", 1, js_net_shutdown),
+        JS_CFUNC_DEF("netShutdownNow", 1, js_net_shutdown_now),
     };
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }

@@ -37,8 +37,8 @@
 
     // ---- Listening ----
 
-    // Of a connection's handler: the other side has gone, and that is no news.
-    const isGone = (error) => error?.code === 'ECONNRESET' || error?.code === 'EPIPE';
+    // Of a connection's handler: the other side has gone, or it was closed meanwhile, and that is no news.
+    const isGone = (error) => isClosed(error) || error?.code === 'ECONNRESET' || error?.code === 'EPIPE';
 
     class Listener extends Socket {
         #options;
@@ -114,7 +114,7 @@
                         try {
                             wait(handler(connection));
                         } catch (error) {
-                            if (!isGone(error) && !(signal?.aborted && isClosed(error)))
+                            if (!isGone(error))
                                 onError(error, connection);
                         } finally {
                             connection.close();

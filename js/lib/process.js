@@ -53,6 +53,13 @@
             this.stderr = new Output(2);
         }
 
+        // With the first look at it: a stream that reads what the program is given.
+        get stdin() {
+            const value = need('stdin').open();
+            Object.defineProperty(this, 'stdin', { configurable: true, enumerable: true, writable: true, value });
+            return value;
+        }
+
         get exitCode() {
             return exitCode;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/socket.js - net.Socket of Node: a stream over a connection or a pipe. How it connects: js/lib/socket_connect.js.
-// host: netRead(stream, size, milliseconds), netWriteNow(stream, bytes), netWrite(stream, bytes, milliseconds), netShutdown(stream),
-//       netAddress(stream, of the other side), netSet(stream, option, value), netAdopt(descriptor, stays), nextTick(fn)
+// host: netRead(stream, size, milliseconds), netWriteNow(stream, bytes), netWrite(stream, bytes, milliseconds), netShutdownNow(stream),
+//       netAddress(stream, of the other side), netSet(stream, option, value), netAdopt(descriptor, stays), nextTick(fn), whenPending(fn)
 (function (host, need) {
     'use strict';
     const { Duplex } = need('stream');
@@ -237,8 +237,10 @@
                 callback();
                 return;
             }
-            wire.start(() => host.netShutdown(wire.stream), (error) =>
-                callback(error && error.code !== 'ENOTCONN' ? errnoException(error.errno, 'shutdown') : null));
+            host.whenPending(() => {
+                const error = wire.stream === null ? 0 : host.netShutdownNow(wire.stream);
+                callback(error ? errnoException(error, 'shutdown') : null);
+            });
         },
         _destroy(error, callback) {
             destroy(this, error, callback);
