@@ -38,8 +38,8 @@
         }
     }
 
-    // Begins a wait by operation(); done(error, value) is called when it has ended, as a callback of the loop and not as a job, as
-    // Node's callbacks of I/O are. A quiet one does not keep the program running. The result is for waitCancel and waitKeep.
+    // Begins a wait by operation(); done(error, value) is called when it has ended, as a callback of the loop and not as a job:
+    // so are Node's callbacks of I/O. A quiet one does not keep the program running. The result is for waitCancel and waitKeep.
     function whenDone(operation, done, isQuiet = false) {
         const handle = host.waitHandle();
         handle.done = done;

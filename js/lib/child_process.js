@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // js/lib/child_process.js - node:child_process: children as emitters. What it does not have: fork, channels to children, more
 // descriptors than three. The synchronous ones: js/lib/child_process_sync.js.
-// host: processSpawn(program), processWait(child, milliseconds), processKill(child, signal), netPipe(is a pair), waitKeep(wait, keeps),
-//       nextTick(fn)
+// host: processSpawn(program), processWait(child, milliseconds), processKill(child, signal), netPipe(is a pair),
+//       waitKeep(wait, keeps), nextTick(fn)
 (function (host, need) {
     'use strict';
     const { EventEmitter } = need('events');
@@ -103,9 +103,11 @@
 
         // What nobody reads is read to its end, so that 'close' comes.
         #flush() {
-            for (const stream of this.stdio ?? [])
-                if (stream?.readable && !stream.readableFlowing && !stream._readableState.readableListening && !stream.readableDidRead)
+            for (const stream of this.stdio ?? []) {
+                const state = stream?._readableState;
+                if (stream?.readable && !state.flowing && !state.readableListening && !stream.readableDidRead)
                     stream.resume();
+            }
         }
 
         #closed() {
@@ -271,8 +273,7 @@
         [args, options, callback] = settings.sortArguments(args, options, callback);
         if (callback !== undefined)
             validateFunction(callback, 'callback');
-        options = { encoding: 'utf8', timeout: 0, maxBuffer: 1024 * 1024, killSignal: 'SIGTERM', cwd: null, env: null, shell: false,
-            ...options };
+        options = { encoding: 'utf8', timeout: 0, maxBuffer: 1024 * 1024, killSignal: 'SIGTERM', ...options };
         settings.checkTimeout(options.timeout);
         settings.checkMaxBuffer(options.maxBuffer);
         options.killSignal = settings.killSignalOf(options.killSignal);

@@ -2,7 +2,8 @@
 // js/lib/child_process_options.js - arguments and options of node:child_process, checked as Node checks them.
 (function (host, need) {
     'use strict';
-    const { nodeError, invalidArgType, invalidArgValue, outOfRange, validateString, validateObject, validateBoolean } = need('node_error');
+    const { nodeError, invalidArgType, invalidArgValue, outOfRange, validateString, validateObject,
+        validateBoolean } = need('node_error');
     const { signals } = need('signal_names');
     const { throughShell } = need('program');
     const INHERIT = 0, NULL = 1, PIPE = 2, STREAM = 3, NUMBER = 4;
@@ -14,6 +15,7 @@
             throw invalidArgValue(name, text, 'must be a string without null bytes');
     }
 
+    const unavailable = (text) => nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', text);
     const isMissing = (value) => value === undefined || value === null;
 
     function folder(cwd) {
@@ -63,7 +65,7 @@
                 continue;
             if (!Number.isInteger(value))
                 throw invalidArgType(`options.${name}`, 'int32', value);
-            throw nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `weft starts no child as another user (options.${name})`);
+            throw unavailable(`weft starts no child as another user (options.${name})`);
         }
         if (!isMissing(shell) && typeof shell !== 'boolean' && typeof shell !== 'string')
             throw invalidArgType('options.shell', ['boolean', 'string'], shell);
@@ -112,7 +114,7 @@
         }
         const more = stdio.slice(3).some((each) => !isMissing(each) && each !== 'ignore');
         if (more || stdio.includes('ipc'))
-            throw nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', 'A child of weft has three descriptors, and no channel');
+            throw unavailable('A child of weft has three descriptors, and no channel');
         return [0, 1, 2].map((i) => descriptor(stdio[i], i));
     }
 

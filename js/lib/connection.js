@@ -2,7 +2,8 @@
 // js/lib/connection.js - the connections of weft:net: what is read and written, over sockets and pipes.
 // host: netRead(stream, size, milliseconds), netReadFull(stream, size, milliseconds), netReadLine(stream, limit, milliseconds),
 //       netReadUntil(stream, delimiter, limit, milliseconds), netWrite(stream, bytes, milliseconds), netShutdown(stream),
-//       netClose(stream), netIsClosed(stream), netBuffer(stream, size), netAddress(stream, of the other side), netSet(stream, option, value)
+//       netClose(stream), netIsClosed(stream), netBuffer(stream, size), netAddress(stream, of the other side),
+//       netSet(stream, option, value)
 (function (host, need) {
     'use strict';
     const { within, later, drive } = need('abortable');

@@ -190,5 +190,6 @@
     const custom = Symbol.for('nodejs.util.promisify.custom');
     Object.defineProperty(lookup, custom, { value: lookupPromise });
 
-    return { lookup, resolve, resolve4, resolve6, Resolver, promises, ADDRCONFIG: 32, ALL: 16, V4MAPPED: 8, ...settings, ...errors };
+    const hints = { ADDRCONFIG: 32, ALL: 16, V4MAPPED: 8 };
+    return { lookup, resolve, resolve4, resolve6, Resolver, promises, ...hints, ...settings, ...errors };
 })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// js/lib/net.js - weft:net: connections, listeners and pipes. On a fiber, calls that wait return their results; elsewhere promises.
+// js/lib/net.js - weft:net: connections, listeners and pipes. On a fiber, what waits returns its result; elsewhere a promise.
 // host: netConnect(name, port, milliseconds, local), netListen(address, backlog, shares, only6), netAccept(stream, milliseconds),
 //       netRemovePath(path), netPipe(is a pair), resolve(name, family, servers, milliseconds)
 (function (host, need) {
@@ -110,9 +110,9 @@
                     const connection = yield this.#next();
                     if (connection === null)
                         break;
-                    open.set(connection, go(() => {
+                    open.set(connection, go(() => drive((function* () {
                         try {
-                            wait(handler(connection));
+                            yield wait(handler(connection));
                         } catch (error) {
                             if (!isGone(error))
                                 onError(error, connection);
@@ -121,7 +121,7 @@
                             open.delete(connection);
                             room?.recv();
                         }
-                    }));
+                    })())));
                 }
                 yield wait(Promise.all(open.values()));
             } finally {

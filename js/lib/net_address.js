@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// js/lib/net_address.js - addresses as the host writes them ("127.0.0.1:80", "[::1]:80", "unix:/run/app") and as programs have them.
+// js/lib/net_address.js - addresses as the host writes them ("127.0.0.1:80", "[::1]:80", "unix:/run/app"), and as programs do.
 (function () {
     'use strict';
 

@@ -50,7 +50,8 @@
     }
 
     return {
-        EOL: '\n', devNull: '/dev/null', constants: { signals: { ...need('signal_names').signals } }, cpus, userInfo, homedir, tmpdir,
+        EOL: '\n', devNull: '/dev/null', constants: { signals: { ...need('signal_names').signals } },
+        cpus, userInfo, homedir, tmpdir,
         arch: () => need('process').process.arch,
         availableParallelism: () => Math.max(1, cpus().length),
         endianness: () => (new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 'LE' : 'BE'),

@@ -40,7 +40,8 @@
             return [STREAM, handleOf(value)];
         if (which === 2 && value === 'stdout')
             return [OUT, undefined];
-        throw new TypeError(`A descriptor of a child is 'pipe', 'inherit', 'ignore', a number or a connection, not ${String(value)}`);
+        throw new TypeError('A descriptor of a child is \'pipe\', \'inherit\', \'ignore\', a number or a connection, not '
+            + String(value));
     }
 
     // [file, arguments] with a shell between, if there is to be one.

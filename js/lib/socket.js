@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // js/lib/socket.js - net.Socket of Node: a stream over a connection or a pipe. How it connects: js/lib/socket_connect.js.
-// host: netRead(stream, size, milliseconds), netWriteNow(stream, bytes), netWrite(stream, bytes, milliseconds), netShutdownNow(stream),
-//       netAddress(stream, of the other side), netSet(stream, option, value), netAdopt(descriptor, stays), nextTick(fn), whenPending(fn)
+// host: netRead(stream, size, milliseconds), netWriteNow(stream, bytes), netWrite(stream, bytes, milliseconds),
+//       netShutdownNow(stream), netAddress(stream, of the other side), netSet(stream, option, value),
+//       netAdopt(descriptor, stays), nextTick(fn), whenPending(fn)
 (function (host, need) {
     'use strict';
     const { Duplex } = need('stream');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// js/lib/socket_connect.js - how a net.Socket of Node connects: names, several addresses one after another, and what is told of it.
+// js/lib/socket_connect.js - how a net.Socket of Node connects: names, several addresses by turns, and what is told of it.
 // host: netConnect(name, port, milliseconds, local), nextTick(fn)
 (function (host, need) {
     'use strict';

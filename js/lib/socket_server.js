@@ -46,8 +46,8 @@
             : where.host === undefined ? `*:${where.port}` : addresses.format(where.host, where.port);
         void exclusive; // there is no cluster to share it with
         try {
-            const stream = where.fd === undefined ? host.netListen(text, backlog, reusePort, ipv6Only) : host.netAdopt(where.fd, false);
-            server._handle = new Wire(stream);
+            server._handle = new Wire(where.fd === undefined ? host.netListen(text, backlog, reusePort, ipv6Only)
+                : host.netAdopt(where.fd, false));
         } catch (error) {
             const isPath = where.path !== undefined;
             const number = isPath && error.errno === ENOENT ? EACCES : error.errno ?? EINVAL; // as libuv has it

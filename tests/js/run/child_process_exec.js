@@ -33,8 +33,9 @@ const run = (fn, ...args) => new Promise((resolve) => {
     const promise = promisify(exec)('echo promised; echo beside >&2');
     console.log(promise.child.pid > 0, await promise);
     console.log(await promisify(execFile)('echo', ['also']));
-    await promisify(exec)('echo out; exit 3').catch((error) => console.log(error.message, error.code, error.stdout, error.stderr));
-    await promisify(execFile)('no-such-program').catch((error) => console.log(error.message, error.code, error.stdout === ''));
+    const failed = ({ message, code, stdout, stderr }) => console.log(message, code, stdout, stderr);
+    await promisify(exec)('echo out; exit 3').catch(failed);
+    await promisify(execFile)('no-such-program').catch(failed);
 
     const controller = new AbortController();
     const aborted = new Promise((resolve) => {

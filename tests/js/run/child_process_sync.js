@@ -4,8 +4,8 @@ const { spawnSync, execSync, execFileSync } = require('child_process');
 const show = (result) => {
     console.log(Object.keys(result).join(), result.pid > 0);
     const { status, signal, output, stdout, stderr, error } = result;
-    console.log(status, signal, output, stdout, stderr, error && [error.message, error.code, error.errno, error.syscall, error.path,
-        error.spawnargs]);
+    console.log(status, signal, output, stdout, stderr,
+        error && [error.message, error.code, error.errno, error.syscall, error.path, error.spawnargs]);
 };
 const caught = (fn) => {
     try {

@@ -107,7 +107,8 @@ function lookup() {
 
 // The first address of several that answers; and none.
 function several() {
-    const both = (name, options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }, { address: '127.0.0.2', family: 4 }]);
+    const both = (name, options, callback) =>
+        callback(null, [{ address: '127.0.0.1', family: 4 }, { address: '127.0.0.2', family: 4 }]);
     server.once('connection', (socket) => socket.end());
     const socket = net.connect({ port, host: 'two.names', lookup: both });
     socket.resume();
@@ -116,7 +117,8 @@ function several() {
         console.log('several', seen);
         const nobody = net.connect({ port: 1, host: 'two.names', lookup: both });
         const attempts = events(nobody, 'connectionAttempt', 'connectionAttemptFailed', 'connect');
-        nobody.on('error', (error) => console.log(error.name, error.code, `<${error.message}>`, error.errors.map((one) => one.message)));
+        nobody.on('error', ({ name, code, message, errors }) =>
+            console.log(name, code, `<${message}>`, errors.map((one) => one.message)));
         nobody.on('close', () => {
             console.log(attempts);
             next();

@@ -3,8 +3,8 @@ const net = require('net');
 const dns = require('dns');
 const promises = require('dns/promises');
 
-for (const text of ['127.0.0.1', '::1', '::', '1.2.3', '256.1.1.1', '01.2.3.4', 'fe80::1%eth0', '::ffff:1.2.3.4', '1:2:3:4:5:6:7:8', '1::2::3',
-    '12345::', ':1', '1:2:3:4:5:6:7', '::1.2.3', 'localhost', '', '1.2.3.4 ', '::1%'])
+for (const text of ['127.0.0.1', '::1', '::', '1.2.3', '256.1.1.1', '01.2.3.4', 'fe80::1%eth0', '::ffff:1.2.3.4',
+    '1:2:3:4:5:6:7:8', '1::2::3', '12345::', ':1', '1:2:3:4:5:6:7', '::1.2.3', 'localhost', '', '1.2.3.4 ', '::1%'])
     console.log(JSON.stringify(text), net.isIP(text), net.isIPv4(text), net.isIPv6(text));
 console.log(net.isIP(), net.isIP(null), net.isIPv4({ toString: () => '1.2.3.4' }));
 

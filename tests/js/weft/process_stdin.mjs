@@ -8,7 +8,8 @@ const shown = async (promise) => {
 };
 
 const collect = `let text = '';
-    process.stdin.setEncoding('utf8').on('data', (part) => text += part).on('end', () => console.log(text.length, text.slice(0, 20)));`;
+    process.stdin.setEncoding('utf8').on('data', (part) => text += part);
+    process.stdin.on('end', () => console.log(text.length, text.slice(0, 20)));`;
 await shown(weft(collect, { input: 'grüße\nin two lines\n' }));
 await shown(weft(collect, { input: 'x'.repeat(300000) }));
 await shown(weft(collect)); // nothing
