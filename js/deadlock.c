@@ -100,7 +100,8 @@ static int step(weft_js *js) {
 }
 
 bool wf_js_is_stranded(weft_js *js) {
-    if (js->holds == 0 || atomic_load(&js->movers) > 0 || !has_only_waits(js) || !have_left(js))
+    if (js->holds == 0 || atomic_load(&js->movers) > 0 || !have_left(js) || !wf_js_pools_stand_still(js) ||
+        !has_only_waits(js))
         return false;
     for (struct wf_js_fiber *fiber = js->fibers; fiber; fiber = fiber->next)
         if (!fiber->waiting || !is_waiting(fiber->waiting))
@@ -164,16 +165,20 @@ bool wf_js_tell_deadlock(weft_js *js) {
         oldest = fiber;
         count++;
     }
-    if (!matters)
+    if (!matters && wf_js_tell_works(js, NULL) == 0)
         return false;
     for (struct wf_js_wait *wait = js->waits; wait; wait = wait->next)
         promises++;
-    fprintf(stderr, "weft: deadlock: %d fiber%s and nothing can wake %s\n", count, count == 1 ? " waits" : "s wait",
-            count == 1 ? "it" : "them");
+    if (count == 0)
+        fprintf(stderr, "weft: deadlock: works wait to begin, and nothing will let them\n");
+    else
+        fprintf(stderr, "weft: deadlock: %d fiber%s and nothing can wake %s\n", count, count == 1 ? " waits" : "s wait",
+                count == 1 ? "it" : "them");
     for (struct wf_js_fiber *fiber = oldest; fiber && left > 0; fiber = fiber->previous, left--)
         tell_fiber(fiber);
     if (left == 0 && count > TOLD_MAX)
         fprintf(stderr, "  and %d more\n", count - TOLD_MAX);
+    (void)wf_js_tell_works(js, stderr);
     if (promises > 0)
         fprintf(stderr, "  %d promise%s for JavaScript, too\n", promises, promises == 1 ? " waits" : "s wait");
     return true;

@@ -20,6 +20,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "engine.h"
 #include "weft.h"
@@ -50,6 +51,7 @@ struct wf_js_fiber {
     char name[32];
     size_t stack_size;
     bool owns_events;           /* its end may poison some, a little later than JavaScript sees it end */
+    struct wf_js_job *job;      /* the work that it runs, of a pool; or NULL */
     bool is_background;         /* a program that waits for it alone is over */
     struct wf_js_wait *waiting; /* what it waits for; with the turn */
     weft_semaphore turn;
@@ -84,6 +86,9 @@ struct weft_js {
     int64_t fiber_count; /* that there have been */
     int holds;           /* fibers and waits for which the loop is kept: once for all of them. With the turn */
     atomic_int movers;   /* those of them, and others, that do not wait for JavaScript alone: js/deadlock.c */
+    struct wf_js_pool *pools;
+    int job_count;       /* works of pools that are not over for JavaScript, or are still inside it */
+    atomic_int posted;   /* what pools have on its way to the loop */
     weft_fiber *leaving; /* fibers that have ended for JavaScript, but may still poison events of theirs */
     size_t leaving_count, leaving_room;
     bool is_finishing;        /* somebody is in weft_js_finish, */
@@ -268,6 +273,12 @@ bool wf_js_is_stranded(weft_js *js);
 /* Fibers are among it: says on standard error which ones, and where. */
 bool wf_js_tell_deadlock(weft_js *js);
 
+/* js/pool.c: whether no work begins or ends by itself; what has not begun is cancelled; and how many there are of those, told if
+ * out is not null. */
+bool wf_js_pools_stand_still(weft_js *js);
+void wf_js_cancel_works(weft_js *js);
+int wf_js_tell_works(const weft_js *js, FILE *out);
+
 /* js/scope.c: at the end of a fiber, on it. */
 void wf_js_close_scopes(struct wf_js_fiber *fiber);
 
@@ -319,6 +330,9 @@ int wf_js_add_ports(JSContext *context, JSValueConst host);
 int wf_js_add_atomics(JSContext *context, JSValueConst host);
 int wf_js_add_waits(JSContext *context, JSValueConst host);
 int wf_js_add_gates(JSContext *context, JSValueConst host);
+int wf_js_add_pools(JSContext *context, JSValueConst host);
+int wf_js_add_works(JSContext *context, JSValueConst host);
+int wf_js_add_work_groups(JSContext *context, JSValueConst host);
 int wf_js_add_sleep(JSContext *context, JSValueConst host);
 int wf_js_add_events(JSContext *context, JSValueConst host);
 int wf_js_add_event_queues(JSContext *context, JSValueConst host);

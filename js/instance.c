@@ -31,7 +31,7 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_errors,   wf_js_add_processes, wf_js_add_runs,         wf_js_add_signals,   wf_js_add_gates,
     wf_js_add_sleep,    wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,    wf_js_add_trace,
     wf_js_add_parcels,  wf_js_add_shared,    wf_js_add_ports,        wf_js_add_atomics,   wf_js_add_waits,
-    wf_js_add_ffi,      wf_js_add_files,
+    wf_js_add_ffi,      wf_js_add_files,     wf_js_add_pools,        wf_js_add_works,     wf_js_add_work_groups,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -118,13 +118,14 @@ void weft_js_free(weft_js *js) {
     wf_js_drop_promised(js);
     wf_js_cancel_all(js);
     wf_js_stop_ffi(js);
+    wf_js_cancel_works(js);
     weft_shield();
     while (js->fibers || js->waits || js->servers || js->queued || js->drains || js->rejects || js->incoming ||
-           wf_js_is_ffi_due(js)) {
+           wf_js_is_ffi_due(js) || js->job_count || atomic_load(&js->posted)) {
         wf_js_drop_servers(js);
         if (weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER) >= 0)
             continue;
-        if (js->fibers || js->waits || js->servers)
+        if (js->fibers || js->waits || js->servers || js->job_count)
             weft_fatal("a JavaScript instance with fibers was freed after its loop had ended");
         break; /* it has dropped the rest */
     }

@@ -93,8 +93,15 @@
         return settled;
     }
 
+    // What comes of a value of such a channel.
+    function settled([isGood, value]) {
+        if (isGood)
+            return value;
+        throw value;
+    }
+
     // One that other instances can have, too.
     const sharedChannel = (capacity = 0) => new Channel(newHandle(capacity, true));
 
-    return { Channel, settlement, sharedChannel, sharedHandle: (value) => sharedHandle(value) };
+    return { Channel, settlement, settled, sharedChannel, sharedHandle: (value) => sharedHandle(value) };
 })

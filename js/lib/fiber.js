@@ -5,7 +5,7 @@
 (function (host, need) {
     'use strict';
     const { abortable } = need('abortable');
-    const { settlement } = need('channel');
+    const { settlement, settled } = need('channel');
     const sleep = (milliseconds, options) => abortable(options?.signal, () => host.sleep(milliseconds));
     const isFiber = () => host.isFiber();
     const childrenOfScope = 8; // as in js/gate.c
@@ -37,10 +37,7 @@
     function wait(promise) {
         if (!isFiber())
             return Promise.resolve(promise);
-        const [isGood, value] = settlement(promise).recv();
-        if (isGood)
-            return value;
-        throw value;
+        return settled(settlement(promise).recv());
     }
 
     // On a fiber: until the promise is settled, also when the fiber is cancelled.

@@ -9,7 +9,7 @@
     const { abortable, timeLimit } = need('abortable');
 
     // As in js/gate.c.
-    const kinds = { mutex: 0, read: 1, write: 2, semaphore: 3, waitGroup: 4, once: 5, barrier: 6, cond: 7 };
+    const kinds = { mutex: 0, read: 1, write: 2, semaphore: 3, waitGroup: 4, once: 5, barrier: 6, cond: 7, work: 9 };
 
     // What is at hand, as a call that waits returns it.
     const atOnce = (value) => (host.isFiber() ? value : Promise.resolve(value));

@@ -15,8 +15,8 @@
     // ---- What comes with weft ----
 
     const builtins = {
-        'weft:go': 'go', 'weft:events': 'weft_events', 'weft:net': 'net', 'weft:process': 'children', 'weft:trace': 'trace',
-        'weft:http': 'http', 'weft:ffi': 'ffi', 'node:http': 'node_http', 'node:net': 'node_net', 'node:dns': 'dns',
+        'weft:go': 'go', 'weft:events': 'weft_events', 'weft:pool': 'weft_pool', 'weft:net': 'net', 'weft:process': 'children',
+        'weft:trace': 'trace', 'weft:http': 'http', 'weft:ffi': 'ffi', 'node:http': 'node_http', 'node:net': 'node_net', 'node:dns': 'dns',
         'node:dns/promises': 'dns',
         'node:events': 'events', 'node:path': 'path', 'node:util': 'util', 'node:assert': 'assert',
         'node:assert/strict': 'assert', 'node:timers': 'timers', 'node:timers/promises': 'timers',

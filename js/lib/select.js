@@ -5,14 +5,8 @@
     'use strict';
     const { abortable, timeLimit } = need('abortable');
     const { asCase, kinds } = need('select_case');
-    const { settlement } = need('channel');
-    const things = { recv: 'a channel', send: 'a channel', exit: 'a child', signal: 'signals', event: 'an event' }; // what each key wants
-
-    function settled([isGood, value]) {
-        if (isGood)
-            return value;
-        throw value;
-    }
+    const { settlement, settled } = need('channel');
+    const things = { recv: 'a channel', send: 'a channel', exit: 'a child', signal: 'signals', event: 'an event', work: 'a work' }; // what each key wants
 
     // [kind, handle, what makes a value of what comes]
     function caseOf(one) {
