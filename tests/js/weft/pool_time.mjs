@@ -26,9 +26,9 @@ console.log('only told', await thrown(() => pool.runWith({ timeout: 1, timeoutAc
 })));
 // From its first start, over all attempts.
 let runs = 0;
-console.log('attempts', await thrown(() => pool.runWith({ timeout: 20, timeoutAction: 'force', retry: 'requeue', maxRetries: Infinity }, () => {
+console.log('attempts', await thrown(() => pool.runWith({ timeout: 60, timeoutAction: 'force', retry: 'requeue', maxRetries: Infinity }, () => {
     runs++;
-    sleep(3);
+    sleep(1);
     throw new Error('again');
 })), runs > 1);
 // From its submit, whether it begins or not.
@@ -42,7 +42,7 @@ console.log('deadline, running', await thrown(() => one.runWith({ deadline: 5, t
 // Of all works of a pool, and of the pool.
 const strict = new Pool({ workTimeout: 5, workTimeoutAction: 'force' });
 console.log('all works', await thrown(() => strict.run(forever)), await thrown(() => strict.runWith({ timeout: 1e6 }, () => 'has its own')));
-const brief = new Pool({ timeout: 5, timeoutAction: 'force', concurrency: 1 });
+const brief = new Pool({ timeout: 200, timeoutAction: 'force', concurrency: 1 });
 const cut = [brief.submit(forever), brief.submit(forever)];
 console.log('pool', (await Promise.all(cut.map((work) => thrown(() => work.wait())))).join(' | '));
 await brief.wait();
@@ -58,7 +58,7 @@ const deaf = hasty.submit(() => {
             release.recv();
             break;
         } catch {
-            const end = Date.now() + 50;
+            const end = Date.now() + 300;
             while (Date.now() < end); // nobody else runs meanwhile
             break;
         }
@@ -79,7 +79,6 @@ await thrown(() => loud.runWith({ id: 'bad' }, () => {
 }));
 await thrown(() => loud.runWith({ id: 'late', timeout: 2, timeoutAction: 'force' }, forever));
 await loud.wait();
-await sleep(5);
 console.log([...new Set(told.filter((text) => !text.startsWith('running')))].sort().join('\n'));
 const ticks = chan(1);
 const ticking = new Pool({ tick: 1, onEvent: ({ type }) => type === 'tick' && ticks.length === 0 && ticks.send(type) });
