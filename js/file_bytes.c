@@ -12,6 +12,9 @@
 
 enum { ROOM_FIRST = 8192, WRITER_WAIT = 5 * WEFT_MILLISECOND };
 
+static const char *data_of(const struct wf_js_file_call *call);
+static int write_all(struct wf_js_file_call *call, weft_fd fd);
+
 /* ---- Opening and closing ---- */
 
 /* What weft can open by itself. False: the flags have more in them. */
@@ -137,6 +140,14 @@ static ssize_t run_write(struct wf_js_file_call *call) {
                         : weft_pwrite(call->file->fd, data_of(call), call->size, position);
 }
 
+/* writeFull(file, bytes, position) -> count: all of it */
+static ssize_t run_write_full(struct wf_js_file_call *call) {
+    int error = call->numbers[0] < 0
+                    ? write_all(call, call->file->fd)
+                    : weft_pwrite_all(call->file->fd, data_of(call), call->size, call->numbers[0], NULL);
+    return error ? error : (ssize_t)call->size;
+}
+
 /* seek(file, offset, whence) -> where it stands */
 static ssize_t run_seek(struct wf_js_file_call *call) {
     int number = wf_js_file_begin(call->file);
@@ -241,6 +252,11 @@ static int write_all(struct wf_js_file_call *call, weft_fd fd) {
     return error;
 }
 
+/* replace(path, bytes, mode): whoever opens it finds the old bytes or the new ones */
+static ssize_t run_replace(struct wf_js_file_call *call) {
+    return weft_file_write_whole(call->path, data_of(call), call->size, (unsigned)call->numbers[0]);
+}
+
 /* writeAll(file or path, bytes, flags, mode, sync) */
 static ssize_t run_write_all(struct wf_js_file_call *call) {
     weft_fd fd = call->file ? call->file->fd : WEFT_NO_FD;
@@ -262,11 +278,13 @@ const struct wf_js_file_operation wf_js_file_bytes[] = {
     {"read", "fvi", NULL, "read", false, false, run_read, was_read},
     {"readSome", "fii", NULL, "read", false, false, run_read_some, give_read},
     {"write", "fbi", NULL, "write", false, false, run_write, number_of},
+    {"writeFull", "fbi", NULL, "write", false, false, run_write_full, number_of},
     {"seek", "fii", NULL, "lseek", true, false, run_seek, number_of},
     {"sync", "f", NULL, "fsync", false, false, run_sync, NULL},
     {"syncData", "f", NULL, "fdatasync", false, false, run_sync_data, NULL},
     {"truncate", "xi", "open", "ftruncate", false, false, run_truncate, NULL},
     {"readAll", "xii", "open", "read", false, false, run_read_all, give_all},
+    {"replace", "pbi", "open", NULL, false, false, run_replace, NULL},
     {"writeAll", "xbiii", "open", "write", false, false, run_write_all, NULL},
     {0},
 };

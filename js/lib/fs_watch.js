@@ -1,131 +1,65 @@
 // SPDX-License-Identifier: MIT
-// js/lib/fs_watch.js - news of files: weft's watch as weft:fs and node:fs tell it, and node:fs's watchFile.
-// host: nextTick(fn), waitHandle(), nextWait(handle), waitKeep(handle, keeps); see fs_plans.js
+// js/lib/fs_watch.js - news of files as node:fs tells them: watch, watchFile.
+// host: nextTick(fn), waitKeep(handle, keeps); see fs_plans.js
 (function (host, need) {
     'use strict';
     const { files, plans } = need('fs_plans');
-    const { toPath, toOptions, toFlag, asBuffer } = need('fs_arguments');
+    const { toPath, toOptions, toFlag } = need('fs_arguments');
+    const { Watching } = need('file_watch');
+    const { whenDone } = need('abortable');
+    const { Buffer } = need('buffer');
     const { makeStats } = need('fs_stats');
     const { EventEmitter } = need('events');
     const { invalidArgType, invalidArgValue, validateFunction, validateInteger, abortError, nodeError } = need('node_error');
-    const { basename, join } = need('path');
-    const NOW = 0, FOLDER = 2;
+    const { basename } = need('path');
+    const WAIT = 1;
     // What is asked for: all but that a file was closed.
     const WATCHED = 1 | 2 | 4 | 8 | 16 | 64 | 128 | 256;
-    const MADE = 1, CAME = 8, WRITTEN = 16, CHANGED = 64, ENDED = 65536, LOST = 131072;
+    const WRITTEN = 16, CHANGED = 64;
 
-    // One file, or a folder, or that with all below it. tell(what, name, is a folder) is called for each event, in a callback of
-    // the loop, and fail(error) when there will be no more.
-    class Watching {
-        #handle;
-        #folders = new Map(); // id -> the folder below the path
-        #path;
-        #isDeep;
-        #keeps;
-        #wait;
-
-        constructor(path, { recursive, persistent }, tell, fail) {
-            this.#path = path;
-            this.#keeps = persistent;
-            this.#handle = files.watch(NOW);
-            try {
-                this.#folders.set(files.watchAdd(NOW, this.#handle, path, WATCHED), '');
-                this.#isDeep = recursive && files.stat(NOW, path, 0, 0)[1] >> 12 === 4;
-            } catch (error) {
-                this.close();
-                throw error;
-            }
-            if (this.#isDeep)
-                this.#addBelow('', () => {});
-            this.#next(tell, fail);
-        }
-
-        #next(tell, fail) {
-            this.#wait = host.waitHandle();
-            host.nextWait(this.#wait);
-            files.watchNext((error, news) => {
-                if (this.#handle === undefined)
-                    return;
-                if (error)
-                    fail(error);
-                else
-                    this.#told(news, tell);
-                if (!error && this.#handle !== undefined)
-                    this.#next(tell, fail);
-            }, this.#handle);
-            host.nextWait();
-            host.waitKeep(this.#wait, this.#keeps);
-        }
-
-        #told([id, what, name, isFolder], tell) {
-            const home = this.#folders.get(id) ?? '';
-            const isOwn = name === '';
-            if (this.#isDeep && isOwn && home !== '') { // its folder tells the same
-                if (what & ENDED)
-                    this.#folders.delete(id);
-                return;
-            }
-            const path = isOwn ? basename(String(this.#path)) : join(home, name);
-            tell(what, path, isFolder);
-            if (this.#isDeep && isFolder && what & (MADE | CAME) && this.#handle !== undefined)
-                this.#addBelow(path, (below, kind) => tell(MADE, below, kind === FOLDER), true);
-        }
-
-        // The folders in a folder, and itself if it is new: then what is in it was made before it could be watched.
-        #addBelow(folder, each, isNew = false) {
-            const add = (below) => this.#folders.set(files.watchAdd(NOW, this.#handle, join(String(this.#path), below), WATCHED),
-                below);
-            try {
-                if (isNew)
-                    add(folder);
-                const [names, kinds, homes] = files.list(NOW, join(String(this.#path), folder), 1, 1, 0, 0);
-                names.forEach((name, i) => {
-                    const below = join(folder, homes[i], name);
-                    if (kinds[i] === FOLDER)
-                        add(below);
-                    each(below, kinds[i]);
-                });
-            } catch (error) {
-                if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') // it is gone already
-                    throw error;
-            }
-        }
-
-        keep(keeps) {
-            this.#keeps = keeps;
-            if (this.#wait)
-                host.waitKeep(this.#wait, keeps);
-        }
-
-        // Whether it was open.
-        close() {
-            const handle = this.#handle;
-            this.#handle = undefined;
-            if (handle !== undefined)
-                files.close(NOW, handle);
-            return handle !== undefined;
-        }
-    }
-
-    // ---- node:fs ----
+    // ---- watch ----
 
     const kindOf = (what) => (what & (WRITTEN | CHANGED) ? 'change' : 'rename');
 
+    function encoded(name, encoding) {
+        if (!encoding || encoding === 'utf8' || encoding === 'utf-8')
+            return name;
+        const bytes = Buffer.from(name);
+        return encoding === 'buffer' ? bytes : bytes.toString(encoding);
+    }
+
     class FSWatcher extends EventEmitter {
         #watching;
+        #wait;
+        #keeps;
 
-        constructor(path, options) {
+        constructor(path, { recursive, persistent, encoding }) {
             super();
-            const name = (text) => (options.encoding === 'buffer' ? asBuffer(new TextEncoder().encode(text))
-                : options.encoding && options.encoding !== 'utf8' ? asBuffer(new TextEncoder().encode(text)).toString(options.encoding)
-                    : text);
+            this.#keeps = persistent;
             try {
-                this.#watching = new Watching(path, options, (what, file) => this.emit('change', kindOf(what), name(file)),
-                    (error) => this.emit('error', error));
+                this.#watching = new Watching(path, recursive, WATCHED);
             } catch (error) {
                 const { errno, syscall, code } = error;
                 throw Object.assign(new Error(error.message), { errno, syscall, code, path, filename: path });
             }
+            const own = basename(String(path));
+            this.#next((what, name) => this.emit('change', kindOf(what), encoded(name === '' ? own : name, encoding)));
+        }
+
+        #next(tell) {
+            this.#wait = whenDone(() => files.watchNext(WAIT, this.#watching.handle), (error, news) => {
+                if (this.#watching.handle === undefined)
+                    return;
+                if (error) {
+                    this.emit('error', error);
+                    return;
+                }
+                for (const [what, name] of this.#watching.take(news))
+                    if (this.#watching.handle !== undefined)
+                        tell(what, name);
+                if (this.#watching.handle !== undefined)
+                    this.#next(tell);
+            }, !this.#keeps);
         }
 
         close() {
@@ -134,12 +68,14 @@
         }
 
         ref() {
-            this.#watching.keep(true);
+            this.#keeps = true;
+            host.waitKeep(this.#wait, true);
             return this;
         }
 
         unref() {
-            this.#watching.keep(false);
+            this.#keeps = false;
+            host.waitKeep(this.#wait, false);
             return this;
         }
     }
@@ -297,5 +233,5 @@
         }
     }
 
-    return { Watching, watch, watchIterator, watchFile, unwatchFile, LOST };
+    return { watch, watchIterator, watchFile, unwatchFile };
 })
