@@ -13,7 +13,7 @@ static JSClassID gate_class;
 
 /* What is behind the gates of each kind, for reports; numbers as in js/lib/line.js and fiber.js. */
 static const char *const kinds[] = {
-    "a mutex",        "a lock for reading",  "a lock for writing",      "permits of a semaphore", "a wait group",
+    "a mutex",        "a lock for reading",  "a lock for writing",      "permits of a semaphore",  "a wait group",
     "a call of Once", "others at a barrier", "a signal of a condition", "the children of a scope", "a work"};
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 

@@ -209,7 +209,8 @@ static void tell(struct wf_js_wait *wait, bool has_failed, JSValueConst result) 
     }
     JSValueConst good[] = {JS_NULL, result};
     int count = JS_IsUndefined(result) ? 1 : 2;
-    bool is_good = has_failed ? wf_js_call(js, wait->callback, 1, &result) : wf_js_call(js, wait->callback, count, good);
+    bool is_good =
+        has_failed ? wf_js_call(js, wait->callback, 1, &result) : wf_js_call(js, wait->callback, count, good);
     if (!is_good && !js->has_ended)
         (void)weft_loop_yield_checkpoint(js->loop); /* as timers: what it has put off comes at the next boundary */
 }

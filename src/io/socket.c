@@ -55,8 +55,7 @@ static int open_and_bind(const weft_address *address, int type, const weft_socke
     if (!error && options->shares_port && family != AF_UNIX)
         error = wf_os_socket_set(number, WF_OS_REUSE_PORT, true);
     if (!error)
-        error =
-            wf_address_is_path(address) ? bind_path(number, address, options->mode) : wf_os_bind(number, address);
+        error = wf_address_is_path(address) ? bind_path(number, address, options->mode) : wf_os_bind(number, address);
     if (error) {
         wf_os_close_checked(number);
         return error;

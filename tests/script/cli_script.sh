@@ -114,11 +114,12 @@ TypeError: bad 1
 err_has "^  \[cause\]: Error: why\$"
 err_has "^      at inner \($PWD/inner.cjs:2:46\)"
 printf 'const o = {};\n\tsetTimeout(() => o.nope.there, 1);\n' >tab.mjs
+tab=$(printf '\t')
 try 1 "$weft" run tab.mjs
 head -n 3 "$scratch/err" >"$scratch/head"
 [ "$(cat "$scratch/head")" = "file://$PWD/tab.mjs:2
-	setTimeout(() => o.nope.there, 1);
-	                        ^" ] || fail "the mark is not below its place"
+${tab}setTimeout(() => o.nope.there, 1);
+${tab}                        ^" ] || fail "the mark is not below its place"
 printf 'const \xc3\xa4\xc3\xb6\xc3\xa9 = 1; null.x;\n' >wide.mjs
 try 1 "$weft" run wide.mjs
 sed -n 3p "$scratch/err" >"$scratch/head"

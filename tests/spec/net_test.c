@@ -231,7 +231,7 @@ TEST(a_path_that_nobody_listens_on_is_taken_over) {
     weft_address where = at_path(path);
     weft_fd first, second;
     CHECK_EQ(weft_listen(&first, &where, NULL), 0);
-    CHECK_EQ(weft_listen(&second, &where, NULL), -EADDRINUSE); /* somebody does */
+    CHECK_EQ(weft_listen(&second, &where, NULL), -EADDRINUSE);         /* somebody does */
     CHECK_EQ(weft_accept(first, &second, NULL, WEFT_NOW), -ETIMEDOUT); /* and is not disturbed */
     weft_fd one = connect_to(&where);
     close_fd(one);
