@@ -99,7 +99,7 @@ struct weft_js {
     struct wf_js_callback *callbacks; /* those that may still come */
     struct wf_js_file **files;        /* by number: js/file.c */
     int file_room;
-    weft_http_client *client; /* fetch's; made with the first one */
+    struct wf_js_client *client; /* fetch's; made with the first one */
     struct wf_js_server *servers;
     struct wf_js_exchange *exchanges; /* requests that JavaScript has */
     char *piece; /* room for one read that does not wait; made with the first one, for who has the turn */
@@ -282,6 +282,8 @@ int wf_js_tell_works(const weft_js *js, FILE *out);
 /* js/scope.c: at the end of a fiber, on it. */
 void wf_js_close_scopes(struct wf_js_fiber *fiber);
 
+/* js/fetch.c: one user less. Null is allowed. */
+void wf_js_client_unref(struct wf_js_client *client);
 /* js/server.c: at the end, nobody will answer any more. */
 void wf_js_drop_servers(weft_js *js);
 /* js/ffi.c: at the end, no callback runs any more; whether the loop still has something of it; and when nothing is left on fibers. */
@@ -338,6 +340,7 @@ int wf_js_add_events(JSContext *context, JSValueConst host);
 int wf_js_add_event_queues(JSContext *context, JSValueConst host);
 int wf_js_add_scopes(JSContext *context, JSValueConst host);
 int wf_js_add_http(JSContext *context, JSValueConst host);
+int wf_js_add_heads(JSContext *context, JSValueConst host);
 int wf_js_add_servers(JSContext *context, JSValueConst host);
 int wf_js_add_fetch(JSContext *context, JSValueConst host);
 int wf_js_add_streams(JSContext *context, JSValueConst host);

@@ -26,6 +26,7 @@
 #define WEFT_HTTP_H
 
 #include "weft/net.h"
+#include "weft/select.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -85,6 +86,8 @@ WEFT_API int weft_http_serve(weft_http_server *server, weft_fd listener);
  * closed. At the deadline the rest is closed as it is. Returns 0 when nobody is left; -ETIMEDOUT when somebody was closed so;
  * -ECANCELED; -EINVAL for null. Any thread but a handler's. */
 WEFT_API int weft_http_server_stop(weft_http_server *server, weft_time deadline);
+/* Closes connections and goes on serving: those between two requests, or all of them as they are. Returns how many; -EINVAL. */
+WEFT_API int weft_http_server_drop(weft_http_server *server, bool idle_only);
 
 typedef struct weft_http_stats {
     uint64_t connections; /* open now */
@@ -120,17 +123,31 @@ WEFT_API void weft_http_limit_body(weft_http *http, uint64_t bytes);
  * -EMSGSIZE when it is more than allowed; -EBADMSG when it is malformed; -ECONNRESET when the client has gone; -ETIMEDOUT when it
  * is too slow; -ECANCELED; -EINVAL. After an error the connection closes with the response. */
 WEFT_API ssize_t weft_http_read(weft_http *http, void *buffer, size_t size);
-/* A header that came after the body, once that has been read. */
+/* The same, unless another case comes first, which is carried out then: -EINTR. For a handler that is also told what to do by
+ * somebody else. */
+WEFT_API ssize_t weft_http_read_or(weft_http *http, void *buffer, size_t size, weft_case *other);
+/* Waits until the client has gone: 0; or until the other case comes: -EINTR. That it has gone is seen when its body has been read
+ * and no further request of it has come. -EINVAL for null; -ECANCELED; -ENOMEM. */
+WEFT_API int weft_http_await_end(weft_http *http, weft_case *other);
+/* A header that came after the body, once that has been read. at: by number, from 0 on; false: no more. */
 WEFT_API const char *weft_http_trailer(const weft_http *http, const char *name);
+WEFT_API bool weft_http_trailer_at(const weft_http *http, size_t index, const char **name, const char **value);
 
 /* ---- The response ---- */
 
 /* Before the first byte of the body: the status, 200 without one; a header, one more for each call. Names and values are checked:
  * -EINVAL for what cannot be sent (control characters, an empty name), for Content-Length that is no number, for Connection,
- * Transfer-Encoding and Date, which are the server's; -EMSGSIZE when the header gets longer than 4 KiB; -EALREADY when it has
+ * Transfer-Encoding and Date, which are the server's; -EMSGSIZE when the header gets longer than 12 KiB; -EALREADY when it has
  * gone. A Content-Length is kept to: more is -EMSGSIZE, less closes the connection. */
 WEFT_API int weft_http_status(weft_http *http, int status);
 WEFT_API int weft_http_set(weft_http *http, const char *name, const char *value);
+/* Also before the first byte: another text than the usual one behind the status; and that the connection ends with this response.
+ * Return 0; -EINVAL; -EMSGSIZE; -EALREADY. */
+WEFT_API int weft_http_reason(weft_http *http, const char *reason);
+WEFT_API int weft_http_close(weft_http *http);
+/* A header that goes behind the body, once the head has gone. Errors as weft_http_set; -EPROTO when the body does not go in
+ * chunks, and then nobody would read it. */
+WEFT_API int weft_http_set_trailer(weft_http *http, const char *name, const char *value);
 
 /* A piece of the body. Without a Content-Length it is sent in chunks, or up to the end of the connection for HTTP/1.0. Small
  * pieces are kept until there is enough, weft_http_flush is called, or the handler returns. Nothing is sent for HEAD, 204 and
@@ -143,6 +160,11 @@ WEFT_API int weft_http_flush(weft_http *http);
 WEFT_API int weft_http_reply(weft_http *http, int status, const char *type, const void *body, size_t size);
 /* That status, with its name as the body. */
 WEFT_API int weft_http_fail(weft_http *http, int status);
+/* The response is complete: what is missing of it goes out now, while the handler reads on. Returns what weft_http_write does. */
+WEFT_API int weft_http_finish(weft_http *http);
+/* Closes the connection, in the middle of whatever it is at: the client gets nothing more, or less than it was told. The handler
+ * still has to return. Any thread. */
+WEFT_API void weft_http_cut(weft_http *http);
 
 /* ---- Files ---- */
 
@@ -169,7 +191,7 @@ WEFT_API void weft_http_folder_handler(weft_http *http, void *folder);
 WEFT_API int weft_http_event(weft_http *http, const char *event, const char *data, const char *id);
 
 /* The request asks for another protocol (its Upgrade header has that word): answers 101, with the headers that were set, and hands
- * the connection over. *early is what the client has sent already, good until the handler returns; *fd is the handler's, to close
+ * the connection over; null: whatever it asks for, and the answer is the handler's to write. *early is what the client has sent already, good until the handler returns; *fd is the handler's, to close
  * too. Returns 0; -EPROTO when it was not asked for, or the request has a body; -EALREADY; and what weft_http_write does. */
 WEFT_API int weft_http_upgrade(weft_http *http, const char *protocol, weft_fd *fd, const void **early,
                                size_t *early_size);

@@ -134,14 +134,18 @@ WEFT_API int weft_http_fetch(weft_http_client *client, const char *method, const
 
 /* 0 while there is none. */
 WEFT_API int weft_http_response_status(const weft_http_response *response);
+/* The text behind it, which says nothing that the status does not. */
+WEFT_API const char *weft_http_response_reason(const weft_http_response *response);
 /* Where it comes from: the last URL of the redirects, without user and fragment. Good until the response is closed, as all texts. */
 WEFT_API const char *weft_http_response_url(const weft_http_response *response);
 /* The first header of that name, whatever its case; null when there is none. at: by number, from 0 on; false: no more. */
 WEFT_API const char *weft_http_response_header(const weft_http_response *response, const char *name);
 WEFT_API bool weft_http_response_header_at(const weft_http_response *response, size_t index, const char **name,
                                            const char **value);
-/* A header that came after the body, once that has been read. */
+/* A header that came after the body, once that has been read. at: by number, from 0 on; false: no more. */
 WEFT_API const char *weft_http_response_trailer(const weft_http_response *response, const char *name);
+WEFT_API bool weft_http_response_trailer_at(const weft_http_response *response, size_t index, const char **name,
+                                            const char **value);
 /* The body's length; -1: not known before its end, 0: there is none. */
 WEFT_API int64_t weft_http_response_size(const weft_http_response *response);
 

@@ -365,5 +365,5 @@
     idl.inspectAs(Request, (request) =>
         ['Request', Object.fromEntries(shown.map((key) => [key, request[key]]))]);
 
-    return { Request, build };
+    return { Request, build, makeState };
 })

@@ -181,5 +181,5 @@
         redirected: r.redirected, type: r.type, url: r.url,
     }]);
 
-    return { Response, makeState, makeResponse, nullBodyStatuses };
+    return { Response, makeState, makeResponse, nullBodyStatuses, stateOf: (value) => stateOf(value) };
 })

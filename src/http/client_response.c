@@ -193,6 +193,11 @@ const char *weft_http_response_url(const weft_http_response *response) {
     return response->url->text;
 }
 
+const char *weft_http_response_reason(const weft_http_response *response) {
+    const struct wf_http_parser *parser = &response->parser;
+    return response->has_answer && parser->target_size > 0 ? wf_http_text(parser, parser->target) : "";
+}
+
 const char *weft_http_response_header(const weft_http_response *response, const char *name) {
     return response->has_answer && name ? wf_http_find(&response->parser, name) : NULL;
 }
@@ -212,6 +217,13 @@ bool weft_http_response_header_at(const weft_http_response *response, size_t ind
 const char *weft_http_response_trailer(const weft_http_response *response, const char *name) {
     bool is_over = response->has_answer && response->parser.step == WF_HTTP_DONE;
     return is_over && name ? wf_http_find_trailer(&response->parser, name) : NULL;
+}
+
+bool weft_http_response_trailer_at(const weft_http_response *response, size_t index, const char **name,
+                                   const char **value) {
+    const char *ignored;
+    bool is_over = response->has_answer && response->parser.step == WF_HTTP_DONE;
+    return is_over && wf_http_trailer_at(&response->parser, index, name ? name : &ignored, value ? value : &ignored);
 }
 
 int64_t weft_http_response_size(const weft_http_response *response) {

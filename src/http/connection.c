@@ -142,6 +142,8 @@ static bool serve_one(struct wf_http_conn *conn) {
     } else {
         conn->requests++;
         answer(&http);
+        if (wf_load_relaxed(&http.is_cut) && !conn->error)
+            conn->error = -ECANCELED;
         wf_http_response_end(&http);
     }
     if (conn->server->options.on_entry)

@@ -34,8 +34,8 @@
 #include "weft/sync.h"
 
 enum {
-    WF_HTTP_OUT = 8192,        /* bytes collected */
-    WF_HTTP_SET = 4096,        /* of the header that handlers set */
+    WF_HTTP_OUT = 16384,       /* bytes collected */
+    WF_HTTP_SET = 12288,       /* of the header that handlers set */
     WF_HTTP_TEXT = 4096,       /* decoded path and parameters */
     WF_HTTP_PIECE = 4096,      /* what a buffer has room for behind the longest head */
     WF_HTTP_SKIP = 256 * 1024, /* of a body that nobody wants, before the connection is rather closed */
@@ -112,16 +112,20 @@ struct weft_http {
     uint64_t body_read;
     uint64_t body_raw;   /* bytes as they came, with what is around chunks */
     int64_t body_waited; /* for how long it was waited for */
+    weft_case *other;    /* what a read ends for, too; while it runs */
     char *piece;         /* what has been decoded and not been read */
     size_t piece_size;
     int body_error;
     /* the response */
     int status;
+    const char *reason; /* NULL: the usual one */
     enum wf_http_mode mode;
-    bool is_broken;  /* what was promised will not come: the end must not look like one */
-    bool closes;     /* the connection ends with it */
-    bool has_length; /* set by the handler */
-    bool is_packed;  /* so the length is not that of what is sent */
+    _Atomic uint32_t is_cut; /* by weft_http_cut, on any thread */
+    bool is_finished;        /* nothing is missing of it */
+    bool is_broken;          /* what was promised will not come: the end must not look like one */
+    bool closes;             /* the connection ends with it */
+    bool has_length;         /* set by the handler */
+    bool is_packed;          /* so the length is not that of what is sent */
     uint64_t length;
     uint64_t sent;       /* bytes of the body */
     uint64_t gone;       /* of those, and of what is around them: to the socket, past the buffer */

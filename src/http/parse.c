@@ -40,6 +40,7 @@ static int error_of(const struct wf_http_parser *parser, llhttp_errno_t code);
 
 static const llhttp_settings_t parse_settings = {
     .on_url = parse_url,
+    .on_status = parse_url,
     .on_header_field = parse_field,
     .on_header_value = parse_value,
     .on_header_value_complete = parse_value_end,
@@ -154,7 +155,7 @@ static bool line_is_sound(const struct wf_http_parser *parser) {
 /* The byte behind each text belongs to the grammar, which is through with it. */
 static void end_texts(struct wf_http_parser *parser) {
     char *buffer = parser->buffer;
-    if (!parser->is_response)
+    if (!parser->is_response || parser->target_size > 0)
         buffer[parser->target + parser->target_size] = 0;
     for (uint32_t i = 0; i < parser->field_count; i++) {
         struct wf_http_field *field = &parser->fields[i];
@@ -212,6 +213,7 @@ static uint32_t offset_of(const struct wf_http_parser *parser, const char *at) {
     return (uint32_t)(at - parser->buffer);
 }
 
+/* The target, or what a response has behind its status. */
 static int parse_url(llhttp_t *machine, const char *at, size_t size) {
     struct wf_http_parser *parser = parser_of(machine);
     if (parser->target_size == 0)
@@ -388,14 +390,25 @@ bool wf_http_has_word(const char *list, const char *word) {
 }
 
 const char *wf_http_find_trailer(const struct wf_http_parser *parser, const char *name) {
-    const char *at = parser->trailers, *end = at ? at + parser->trailers_size : NULL;
-    while (at && at < end) {
-        const char *value = at + strlen(at) + 1;
-        if (value > end)
-            return NULL;
+    const char *at, *value;
+    for (size_t i = 0; wf_http_trailer_at(parser, i, &at, &value); i++)
         if (strcasecmp(at, name) == 0)
             return value;
-        at = value + strlen(value) + 1;
-    }
     return NULL;
+}
+
+bool wf_http_trailer_at(const struct wf_http_parser *parser, size_t index, const char **name, const char **value) {
+    const char *at = parser->trailers, *end = at ? at + parser->trailers_size : NULL;
+    for (; at && at < end; index--) {
+        const char *behind = at + strlen(at) + 1;
+        if (behind > end)
+            return false;
+        if (index == 0) {
+            *name = at;
+            *value = behind;
+            return true;
+        }
+        at = behind + strlen(behind) + 1;
+    }
+    return false;
 }

@@ -55,7 +55,7 @@ struct wf_http_parser {
     uint32_t start; /* first byte that was not parsed */
     uint32_t end;
     uint32_t head_size;
-    uint32_t target;
+    uint32_t target; /* of a response: its reason */
     uint32_t target_size;
     uint32_t field_count;
     struct wf_http_field fields[WF_HTTP_FIELDS];
@@ -85,6 +85,7 @@ uint32_t wf_http_count(const struct wf_http_parser *parser, const char *name);
 /* Whether a list of words separated by commas has that one, whatever its case. */
 bool wf_http_has_word(const char *list, const char *word);
 const char *wf_http_find_trailer(const struct wf_http_parser *parser, const char *name);
+bool wf_http_trailer_at(const struct wf_http_parser *parser, size_t index, const char **name, const char **value);
 static inline const char *wf_http_text(const struct wf_http_parser *parser, uint32_t offset) {
     return parser->buffer + offset;
 }

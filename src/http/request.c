@@ -33,6 +33,7 @@ static int hex_digit(char digit);
 static int normalise(char *path);
 static int next_piece(weft_http *http);
 static int await_piece(weft_http *http);
+static int await_input(weft_http *http, weft_case *other, int64_t deadline_ns);
 
 /* The first byte tells most of them apart. */
 static bool is_method(const struct wf_http_parser *parser, const char *name) {
@@ -254,11 +255,28 @@ const char *weft_http_trailer(const weft_http *http, const char *name) {
     return name && http->work->parser.step == WF_HTTP_DONE ? wf_http_find_trailer(&http->work->parser, name) : NULL;
 }
 
+bool weft_http_trailer_at(const weft_http *http, size_t index, const char **name, const char **value) {
+    const struct wf_http_parser *parser = &http->work->parser;
+    const char *ignored;
+    return parser->step == WF_HTTP_DONE &&
+           wf_http_trailer_at(parser, index, name ? name : &ignored, value ? value : &ignored);
+}
+
 ssize_t weft_http_read(weft_http *http, void *buffer, size_t size) {
+    return weft_http_read_or(http, buffer, size, NULL);
+}
+
+ssize_t weft_http_read_or(weft_http *http, void *buffer, size_t size, weft_case *other) {
     if (!buffer && size > 0)
         return -EINVAL;
-    if (http->piece_size == 0 && !http->body_error)
-        http->body_error = next_piece(http);
+    if (http->piece_size == 0 && !http->body_error) {
+        http->other = other;
+        int error = next_piece(http);
+        http->other = NULL;
+        if (error == -EINTR)
+            return error;
+        http->body_error = error;
+    }
     if (http->body_error && http->piece_size == 0) {
         http->closes = true;
         return http->body_error;
@@ -306,12 +324,47 @@ static int await_piece(weft_http *http) {
     const weft_http_options *options = &http->server->options;
     int64_t begun = wf_os_now();
     int64_t patience = wf_http_patience(options, http->body_read, http->body_waited);
+    int64_t deadline = wf_time_add(begun, patience < options->body_timeout ? patience : options->body_timeout);
     parser->start = parser->end = parser->head_size;
     wf_http_chunk_close(http);
-    int count = wf_http_fill(http->conn,
-                             wf_time_add(begun, patience < options->body_timeout ? patience : options->body_timeout));
+    int count = wf_http_fill(http->conn, http->other ? WF_HTTP_AT_ONCE : deadline);
+    while (http->other && count == -ETIMEDOUT) {
+        int error = await_input(http, http->other, deadline);
+        count = error ? error : wf_http_fill(http->conn, WF_HTTP_AT_ONCE);
+        if (error)
+            break;
+    }
     http->body_waited += wf_os_now() - begun;
     return count > 0 ? 0 : count == 0 ? -ECONNRESET : count;
+}
+
+/* Until something has come: 0; or the other case: -EINTR. */
+static int await_input(weft_http *http, weft_case *other, int64_t deadline_ns) {
+    weft_case cases[] = {*other, weft_on_readable(http->conn->fd)};
+    int chosen = weft_select_ordered(cases, 2, deadline_ns);
+    if (chosen == 0)
+        other->status = cases[0].status;
+    if (chosen == -ECANCELED)
+        http->conn->error = chosen;
+    return chosen == 0 ? -EINTR : chosen < 0 ? chosen : 0;
+}
+
+int weft_http_await_end(weft_http *http, weft_case *other) {
+    struct wf_http_parser *parser = &http->work->parser;
+    if (!other)
+        return -EINVAL;
+    while (parser->step == WF_HTTP_DONE && parser->start == parser->end && !http->conn->error) {
+        int error = await_input(http, other, WEFT_NEVER);
+        if (error)
+            return error;
+        parser->start = parser->end = parser->head_size;
+        if (wf_http_fill(http->conn, WF_HTTP_AT_ONCE) == 0) {
+            http->closes = true;
+            return 0;
+        }
+    }
+    int chosen = http->conn->error ? 1 : weft_select(other, 1, WEFT_NEVER);
+    return chosen == 0 ? -EINTR : chosen < 0 ? chosen : 0;
 }
 
 bool wf_http_body_skip(weft_http *http) {

@@ -19,7 +19,7 @@
 #include "wait/wait.h"
 
 /* CHUNK_HEAD: "1fff\r\n", enough for what out has room for. HEAD_ROOM: status line, date, length and the like. */
-enum { CHUNK_HEAD = 6, CHUNK_TAIL = 7, HEAD_ROOM = 512 };
+enum { CHUNK_HEAD = 6, CHUNK_TAIL = 7, HEAD_ROOM = 512, REASON_MOST = 128 };
 
 static bool is_ours(const char *name);
 static int put_field(weft_http *http, const char *name, size_t name_size, const char *value);
@@ -106,14 +106,47 @@ int weft_http_status(weft_http *http, int status) {
     return 0;
 }
 
+static bool can_be_sent(const char *name, const char *value) {
+    return name && value && *name && wf_http_is_all(name, WF_HTTP_TOKEN) && wf_http_is_all(value, WF_HTTP_VALUE) &&
+           !is_ours(name);
+}
+
 int weft_http_set(weft_http *http, const char *name, const char *value) {
-    if (!name || !value || !*name || !wf_http_is_all(name, WF_HTTP_TOKEN) || !wf_http_is_all(value, WF_HTTP_VALUE) ||
-        is_ours(name))
+    if (!can_be_sent(name, value))
         return -EINVAL;
     if (http->mode != WF_HTTP_UNSENT)
         return -EALREADY;
     if (strcasecmp(name, "Content-Length") == 0)
         return set_length(http, value);
+    return put_field(http, name, strlen(name), value);
+}
+
+int weft_http_reason(weft_http *http, const char *reason) {
+    size_t size = reason ? strlen(reason) : 0;
+    if (!reason || !wf_http_is_all(reason, WF_HTTP_VALUE))
+        return -EINVAL;
+    if (http->mode != WF_HTTP_UNSENT)
+        return -EALREADY;
+    char *text = size < REASON_MOST ? wf_http_text_take(http, size + 1) : NULL;
+    if (!text)
+        return -EMSGSIZE;
+    http->reason = memcpy(text, reason, size + 1);
+    return 0;
+}
+
+int weft_http_close(weft_http *http) {
+    if (http->mode != WF_HTTP_UNSENT)
+        return -EALREADY;
+    http->closes = true;
+    return 0;
+}
+
+/* What was set for the head has gone with it, and leaves its room to the trailers. */
+int weft_http_set_trailer(weft_http *http, const char *name, const char *value) {
+    if (!can_be_sent(name, value) || strcasecmp(name, "Content-Length") == 0)
+        return -EINVAL;
+    if (http->mode != WF_HTTP_CHUNKED)
+        return -EPROTO;
     return put_field(http, name, strlen(name), value);
 }
 
@@ -219,6 +252,13 @@ int weft_http_fail(weft_http *http, int status) {
     return weft_http_reply(http, status, "text/plain; charset=utf-8", text, (size_t)size);
 }
 
+void weft_http_cut(weft_http *http) {
+    wf_store_relaxed(&http->is_cut, 1); /* the handler returns later, on whatever thread */
+    wf_lock_take(&http->server->lock);  /* for one who takes the descriptor over */
+    (void)weft_shutdown(http->conn->fd, WEFT_SHUT_BOTH);
+    wf_lock_drop(&http->server->lock);
+}
+
 /* Decides how the end of the body will be known, and writes the head. is_whole: these are all the bytes. */
 int wf_http_begin_whole(weft_http *http, uint64_t size) {
     return begin_body(http, true, size);
@@ -275,7 +315,7 @@ static int put_head(weft_http *http) {
             return error;
     }
     char *at = work->out + work->out_size;
-    const char *reason = wf_http_reason(http->status);
+    const char *reason = http->reason ? http->reason : wf_http_reason(http->status);
     at = PUT(at, "HTTP/1.1 ");
     at = put_number(at, (uint64_t)http->status);
     *at++ = ' ';
@@ -302,6 +342,7 @@ static int put_head(weft_http *http) {
         at = PUT(at, "Connection: keep-alive\r\n");
     at = PUT(at, "\r\n");
     work->out_size = (uint32_t)(at - work->out);
+    work->set_size = 0;
     return 0;
 }
 
@@ -325,6 +366,8 @@ int wf_http_put_upgrade(weft_http *http, const char *protocol) {
 static int write_body(weft_http *http, const char *bytes, size_t size) {
     if (http->conn->error)
         return http->conn->error;
+    if (http->is_finished && size > 0)
+        return -EALREADY;
     if (http->mode == WF_HTTP_BARE || size == 0)
         return 0;
     if (WF_UNLIKELY(http->is_packed))
@@ -441,10 +484,16 @@ static int send_parts(struct wf_http_conn *conn, struct iovec *parts, int count,
 
 /* ---- The end ---- */
 
+int weft_http_finish(weft_http *http) {
+    wf_http_response_end(http);
+    return wf_http_out_flush(http->conn);
+}
+
 void wf_http_response_end(weft_http *http) {
     struct wf_http_work *work = http->work;
-    if (http->conn->error)
+    if (http->conn->error || http->is_finished)
         return;
+    http->is_finished = true;
     if (http->body_error && http->mode == WF_HTTP_UNSENT && http->status == 200 && work->set_size == 0) {
         int status = http->body_error == -EMSGSIZE ? 413 : http->body_error == -ETIMEDOUT ? 408 : 400;
         (void)weft_http_fail(http, status); /* the handler has said nothing of it */
@@ -463,9 +512,11 @@ void wf_http_response_end(weft_http *http) {
     if (http->is_broken || http->conn->error)
         return;
     if (http->mode == WF_HTTP_CHUNKED) {
-        if (work->out_size + 5 > WF_HTTP_OUT && wf_http_out_flush(http->conn) != 0)
+        if (work->out_size + work->set_size + 5 > WF_HTTP_OUT && wf_http_out_flush(http->conn) != 0)
             return;
-        work->out_size = (uint32_t)(PUT(work->out + work->out_size, "0\r\n\r\n") - work->out);
+        char *at = PUT(work->out + work->out_size, "0\r\n");
+        at = put(at, work->set, work->set_size); /* trailers */
+        work->out_size = (uint32_t)(PUT(at, "\r\n") - work->out);
     } else if (http->mode == WF_HTTP_FIXED && http->sent < http->length) {
         http->is_broken = http->closes = true;
     }

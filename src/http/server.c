@@ -270,6 +270,22 @@ int weft_http_server_stop(weft_http_server *server, weft_time deadline) {
     return error ? error : -ETIMEDOUT;
 }
 
+int weft_http_server_drop(weft_http_server *server, bool idle_only) {
+    if (!server)
+        return -EINVAL;
+    int count = 0;
+    wf_lock_take(&server->lock);
+    for (struct wf_list *node = server->connections.next; node != &server->connections; node = node->next) {
+        struct wf_http_conn *conn = WF_CONTAINER(node, struct wf_http_conn, node);
+        uint32_t idle = WF_HTTP_IDLE;
+        bool was_idle = wf_cas_seq_cst(&conn->state, &idle, WF_HTTP_ENDING);
+        if (was_idle || !idle_only)
+            count += weft_shutdown(conn->fd, was_idle ? WEFT_SHUT_READ : WEFT_SHUT_BOTH) == 0;
+    }
+    wf_lock_drop(&server->lock);
+    return count;
+}
+
 int weft_http_get_stats(weft_http_server *server, weft_http_stats *out) {
     if (!server || !out)
         return -EINVAL;

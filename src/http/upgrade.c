@@ -48,15 +48,15 @@ int weft_http_event(weft_http *http, const char *event, const char *data, const 
 int weft_http_upgrade(weft_http *http, const char *protocol, weft_fd *fd, const void **early, size_t *early_size) {
     struct wf_http_work *work = http->work;
     struct wf_http_parser *parser = &work->parser;
-    if (!protocol || !fd || !early || !early_size)
+    if (!fd || !early || !early_size)
         return -EINVAL;
     if (http->mode != WF_HTTP_UNSENT)
         return -EALREADY;
     if (parser->minor == 0 || parser->step != WF_HTTP_DONE ||
         !wf_http_has_word(wf_http_find(parser, "Connection"), "upgrade") ||
-        !wf_http_has_word(wf_http_find(parser, "Upgrade"), protocol))
+        (protocol && !wf_http_has_word(wf_http_find(parser, "Upgrade"), protocol)))
         return -EPROTO;
-    int error = wf_http_put_upgrade(http, protocol);
+    int error = protocol ? wf_http_put_upgrade(http, protocol) : 0;
     if (!error)
         error = wf_http_out_flush(http->conn);
     if (error)
@@ -64,8 +64,11 @@ int weft_http_upgrade(weft_http *http, const char *protocol, weft_fd *fd, const 
     *fd = http->conn->fd;
     *early = parser->buffer + parser->start;
     *early_size = parser->end - parser->start;
+    wf_lock_take(&http->server->lock); /* for one who drops connections */
     http->conn->fd = WEFT_NO_FD;
+    wf_lock_drop(&http->server->lock);
     http->conn->error = -EALREADY; /* for whoever writes on */
+    http->mode = WF_HTTP_BARE;
     http->closes = true;
     return 0;
 }

@@ -19,9 +19,11 @@ const server = http.createServer((request, response) => {
     case '/dropped':
         break;
     case '/zero':
-        response.setHeader('X-A', 'a\0b');
-        response.write('hi');
-        response.end();
+        try {
+            response.setHeader('X-A', 'a\0b');
+        } catch (error) {
+            response.end(error.code);
+        }
         break;
     default:
         response.writeHead(200, { 'Content-Type': 'text/plain', 'Set-Cookie': ['a=1', 'b=2'] });

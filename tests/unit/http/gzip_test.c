@@ -4,6 +4,7 @@
  *
  * Heads are seen by the client of support/http.h, which unpacks nothing; bodies by weft's own, which does.
  */
+#include "http/http.h"
 #include "os/fault.h"
 #include "support/http.h"
 #include "support/scratch.h"
@@ -62,12 +63,12 @@ static void too_short(weft_http *http, void *arg) {
     CHECK_EQ(weft_http_write(http, long_text, 101), -EMSGSIZE);
 }
 static void full_head(weft_http *http, void *arg) {
-    char value[4096];
+    char value[WF_HTTP_SET];
     (void)arg;
     weft_http_set(http, "Content-Type", "text/plain");
     weft_http_set(http, "ETag", "\"one\"");
     memset(value, 'x', sizeof value);
-    value[4096 - 26 - 13 - 8 - 23 - 24 - 1] = 0; /* room for Vary and the encoding, and a byte */
+    value[WF_HTTP_SET - 26 - 13 - 8 - 23 - 24 - 1] = 0; /* room for Vary and the encoding, and a byte */
     CHECK_EQ(weft_http_set(http, "Full", value), 0);
     weft_http_reply(http, 200, NULL, long_text, LONG);
 }
