@@ -40,7 +40,7 @@ static void bad_calls(weft_http *http, void *arg) {
     weft_fd fd;
     const void *early;
     size_t size;
-    CHECK_EQ(weft_http_upgrade(http, NULL, &fd, &early, &size), -EINVAL);
+    CHECK_EQ(weft_http_upgrade(http, NULL, &fd, NULL, &size), -EINVAL);
     CHECK_EQ(weft_http_upgrade(http, "letters", NULL, &early, &size), -EINVAL);
     CHECK_EQ(weft_http_upgrade(http, "other", &fd, &early, &size), -EPROTO);
     CHECK_EQ(weft_http_reply(http, 200, NULL, "good", 4), 0);

@@ -200,7 +200,7 @@ static inline void client_take_chunks(struct client *client) {
 
 /* The first header of that name, without the space before it; or NULL. Good until the next call. */
 static inline const char *answer_header(const struct answer *answer, const char *name) {
-    static _Thread_local char value[4096];
+    static _Thread_local char value[ANSWER_HEAD];
     size_t size = strlen(name);
     for (const char *line = strstr(answer->head, "\n"); line; line = strstr(line + 1, "\n"))
         if (strncasecmp(line + 1, name, size) == 0 && line[1 + size] == ':') {
@@ -222,7 +222,7 @@ static inline int answer_count(const struct answer *answer, const char *name) {
 static inline bool client_head(struct client *client) {
     struct answer *answer = &client->answer;
     size_t size = 0;
-    char line[4096];
+    char line[ANSWER_HEAD];
     do {
         if (!client_line(client, line, sizeof line)) {
             answer->is_cut = size > 0 || *line;

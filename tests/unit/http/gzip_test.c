@@ -214,7 +214,7 @@ static void ask_specially(void) {
     CHECK(answer_header(answer, "Content-Encoding") == NULL);
     CHECK_EQ(answer->length, 1000);
     answer = ask_taking(client, "GET", "/file", "gzip");
-    char condition[4200];
+    char condition[ANSWER_HEAD + 64];
     CHECK(strncmp(answer_header(answer, "ETag"), "W/\"", 3) == 0);
     snprintf(condition, sizeof condition, "gzip\r\nIf-None-Match: %s", answer_header(answer, "ETag"));
     CHECK_EQ(ask_taking(client, "GET", "/file", condition)->status, 304);
