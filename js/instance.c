@@ -151,7 +151,7 @@ void weft_js_free(weft_js *js) {
     if (js->runtime)
         JS_FreeRuntime(js->runtime);
     wf_js_drop_files(js);
-    weft_http_client_free(js->client);
+    wf_js_client_unref(js->client);
     weft_loop_unref(js->loop);
     free(js->rejections);
     free(js->piece);
