@@ -2,8 +2,8 @@
  *
  * js/ffi.c - libraries and their functions, and what an instance has of foreign functions.
  *
- * A library is unloaded when a script closes it and no call is inside; one that nobody closes stays, since nobody knows which of its
- * threads still run or who has an address in it.
+ * A library is unloaded when a script closes it and no call is inside; one that nobody closes stays, since nobody
+ * knows which of its threads still run or who has an address in it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 
 #include "ffi.h"
 
-/* How many calls may be promises at once, or be made unbound: each has a thread. As many as fibers may be bound by default. */
+/* How many calls may be promises at once, or be made unbound: each has a thread. As many as fibers may be bound by
+ * default. */
 enum { APART_MAX = 1000 };
 
 static JSClassID library_class;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * js/ffi.h - foreign functions for JavaScript: types, memory, calls, callbacks. What a script sees of them is js/lib/ffi.js.
+ * js/ffi.h - foreign functions for JavaScript: types, memory, calls, callbacks. What a script sees of them is
+ * js/lib/ffi.js.
  *
- * Everything here belongs to one instance and is touched with its turn. What happens without it, inside of foreign code, touches a
- * call (struct wf_ffi_call), which belongs to the thread that makes it until it has returned, and the state of a callback, which is
- * atomic.
+ * Everything here belongs to one instance and is touched with its turn. What happens without it, inside of foreign
+ * code, touches a call (struct wf_ffi_call), which belongs to the thread that makes it until it has returned, and the
+ * state of a callback, which is atomic.
  *
  *     ffi_type.c       what a value is in C: kinds, structs, arrays, signatures
  *     ffi_value.c      from JavaScript to the bytes of a type and back
@@ -38,7 +39,7 @@ enum wf_ffi_kind {
     WF_FFI_POINTER,
     WF_FFI_STRING, /* a pointer to char, whose bytes are a text; an argument's are copied for the call */
     WF_FFI_BUFFER, /* a pointer to the bytes of an ArrayBuffer or a view on one; arguments only */
-    WF_FFI_CALLBACK, /* a pointer to a function of C; of an argument also a function of JavaScript, for as long as the call is */
+    WF_FFI_CALLBACK, /* a pointer to a function; an argument may be a function of JavaScript, for as long as the call is */
     WF_FFI_STRUCT,
     WF_FFI_ARRAY,
     WF_FFI_TEXT, /* an array of char that holds a text */
@@ -87,7 +88,8 @@ void wf_ffi_type_unref(struct wf_ffi_type *type);
 struct wf_ffi_type *wf_ffi_type_of(JSContext *context, JSValueConst handle);
 /* Whether memory can contain it; else an exception. */
 bool wf_ffi_is_storable(JSContext *context, const struct wf_ffi_type *type);
-/* From handles: the result's, a list of the arguments', and how many of these are fixed (below 0: all). Null: an exception. */
+/* From handles: the result's, a list of the arguments', and how many of these are fixed (below 0: all). Null: an
+ * exception. */
 struct wf_ffi_signature *wf_ffi_signature_new(JSContext *context, JSValueConst result, JSValueConst types,
                                               JSValueConst fixed, bool is_callback);
 struct wf_ffi_signature *wf_ffi_signature_ref(struct wf_ffi_signature *signature);
@@ -134,7 +136,8 @@ struct wf_ffi_pointer {
     bool is_freed;
 };
 
-/* The bytes of a buffer that a foreign call uses: as long as it is in the instance's list, it is neither detached nor resized. */
+/* The bytes of a buffer that a foreign call uses: as long as it is in the instance's list, it is neither detached nor
+ * resized. */
 struct wf_ffi_pin {
     struct wf_ffi_pin *next, *previous;
     void *object; /* the ArrayBuffer */
@@ -144,8 +147,8 @@ JSValue wf_ffi_pointer_new(JSContext *context, void *address, size_t room, struc
 /* Null: it is none, or was freed; *is_pointer tells which. No exception. */
 struct wf_ffi_pointer *wf_ffi_pointer_of(JSValueConst value, bool *is_pointer);
 void wf_ffi_block_unref(JSRuntime *runtime, struct wf_ffi_block *block);
-/* Where the bytes are of an ArrayBuffer of either kind, or of a view on one, which is *buffer, not counted. 1; 0: it is neither; -1:
- * they are gone, detached or cut off. No exception. */
+/* Where the bytes are of an ArrayBuffer of either kind, or of a view on one, which is *buffer, not counted. 1; 0: it
+ * is neither; -1: they are gone, detached or cut off. No exception. */
 int wf_ffi_bytes_of(JSContext *context, JSValueConst value, uint8_t **bytes, size_t *size, JSValueConst *buffer);
 void wf_ffi_pin_add(weft_js *js, struct wf_ffi_pin *pin, JSValueConst buffer);
 void wf_ffi_pin_remove(weft_js *js, struct wf_ffi_pin *pin);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * js/ffi_call.c - a call of a foreign function: its arguments on the way in, what they need meanwhile, its result on the way out.
+ * js/ffi_call.c - a call of a foreign function: its arguments on the way in, what they need meanwhile, its result on
+ * the way out.
  *
- * Arguments are made into values of weft/ffi.h while the caller has the turn. Texts and structs are copied into the call. Buffers are
- * not: they are held and pinned. Memory of ours is counted, and a function of JavaScript becomes a callback that lives as long as the
- * call. So nothing that foreign code was given goes away under it, whatever JavaScript does meanwhile.
+ * Arguments are made into values of weft/ffi.h while the caller has the turn. Texts and structs are copied into the
+ * call. Buffers are not: they are held and pinned. Memory of ours is counted, and a function of JavaScript becomes a
+ * callback that lives as long as the call. So nothing that foreign code was given goes away under it, whatever
+ * JavaScript does meanwhile.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,18 +2,19 @@
  *
  * js/ffi_callback.c - function pointers for foreign code, behind which a function of JavaScript stands.
  *
- * Foreign code may call one on any thread, at any time, also when it was closed or its instance is gone. So the block behind the
- * pointer and the code that it points to are never freed: a closed one goes into a pool, and serves again for the same signature when
- * some others have been closed after it. Whoever calls a pointer that is out of date so gets an error, or at worst another function
- * with the same arguments, but never memory that is something else.
+ * Foreign code may call one on any thread, at any time, also when it was closed or its instance is gone. So the block
+ * behind the pointer and the code that it points to are never freed: a closed one goes into a pool, and serves again
+ * for the same signature when some others have been closed after it. Whoever calls a pointer that is out of date so
+ * gets an error, or at worst another function with the same arguments, but never memory that is something else.
  *
  *     state   how many are inside, and two flags: CLOSED by the script, ENDED with its instance
  *
- * Who comes in counts itself first and then looks at the flags; who sets a flag looks at the count. While somebody is inside, a
- * callback cannot be closed, and its instance waits before it is freed; so js and fn are good inside.
+ * Who comes in counts itself first and then looks at the flags; who sets a flag looks at the count. While somebody is
+ * inside, a callback cannot be closed, and its instance waits before it is freed; so js and fn are good inside.
  *
- * Where the function runs depends on who calls: whoever has the turn runs it at once; inside of a call that this thread makes for the
- * same instance it gets the turn of that call (enum wf_ffi_mode); elsewhere it is a guest (js/ffi_guest.c).
+ * Where the function runs depends on who calls: whoever has the turn runs it at once; inside of a call that this
+ * thread makes for the same instance it gets the turn of that call (enum wf_ffi_mode); elsewhere it is a guest
+ * (js/ffi_guest.c).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * js/ffi_guest.c - callbacks that come on threads which have not the turn: those of libraries, and of calls that are promises.
+ * js/ffi_guest.c - callbacks that come on threads which have not the turn: those of libraries, and of calls that are
+ * promises.
  *
- * Such a thread is a *guest*: it asks for the turn, runs the callback where it is, on its own stack and with frames of its own, and
- * gives the turn back. It does so too when it makes a foreign call inside of the callback.
+ * Such a thread is a *guest*: it asks for the turn, runs the callback where it is, on its own stack and with frames
+ * of its own, and gives the turn back. It does so too when it makes a foreign call inside of the callback.
  *
- * The loop hands the turn to guests while it *opens* it. It does so in a callback of its own, one for each guest that asks; and while
- * it is in a foreign call itself, which may wait for that very thread:
+ * The loop hands the turn to guests while it *opens* it. It does so in a callback of its own, one for each guest that
+ * asks; and while it is in a foreign call itself, which may wait for that very thread:
  *
- *     loop_turn   HELD --the loop opens it--> OPEN --a guest gets it--> TAKEN --it gives it back--> OPEN, or the next guest's
- *                      <--and closes it------      <--it gives it back, and the loop waits for it-- HELD
+ *     HELD --the loop opens it--> OPEN --a guest gets it--> TAKEN --it gives it back--> OPEN, or the next guest's
+ *          <--and closes it------                           TAKEN --the same, and the loop waits for it--> HELD
  *
- * OPEN changes by a compare and swap, TAKEN under guests_lock. A guest counts itself in before it looks at loop_turn, and the loop
- * opens it before it looks at the count, so one of them sees the other.
+ * OPEN changes by a compare and swap, TAKEN under guests_lock. A guest counts itself in before it looks at loop_turn,
+ * and the loop opens it before it looks at the count, so one of them sees the other.
  */
 #include <errno.h>
 

@@ -2,12 +2,12 @@
  *
  * js/ffi_memory.c - pointers, memory of ours, and buffers that foreign code uses.
  *
- * A pointer knows how many bytes are behind it if they are ours, and is checked against that; of other addresses nobody knows
- * anything, and reading them is what it is in C. Memory of ours comes out of the engine's heap, so that its limit counts; it goes when
- * the last pointer to it is gone and no call uses it, also when it was freed before.
+ * A pointer knows how many bytes are behind it if they are ours, and is checked against that; of other addresses
+ * nobody knows anything, and reading them is what it is in C. Memory of ours comes out of the engine's heap, so that
+ * its limit counts; it goes when the last pointer to it is gone and no call uses it, also when it was freed before.
  *
- * A buffer in use by foreign code is pinned: the functions of JavaScript that detach or resize one refuse it. They are replaced by
- * functions that look first, as the engine has no such thing.
+ * A buffer in use by foreign code is pinned: the functions of JavaScript that detach or resize one refuse it. They
+ * are replaced by functions that look first, as the engine has no such thing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,8 @@ static JSValue js_pointer(JSContext *context, JSValueConst self, int count, JSVa
     return wf_ffi_get(context, &type, &address);
 }
 
-/* ffiView(pointer, handle of a type, prototype, offset) -> an object with that prototype, for the bytes of the type there */
+/* ffiView(pointer, handle of a type, prototype, offset) -> an object with that prototype, for the bytes of the type
+ * there */
 static JSValue js_view(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     struct wf_ffi_pointer *pointer = take_pointer(context, count, arguments);
     struct wf_ffi_type *type = pointer && count > 3 ? wf_ffi_type_of(context, arguments[1]) : NULL;

@@ -2,28 +2,29 @@
  *
  * js/ffi_run.c - where a foreign call runs, and who has the turn meanwhile.
  *
- *     on the loop       in a blocking region, on the stack of its thread. The script waits; callbacks of other threads may come in
- *                       (js/ffi_guest.c), so that a function can wait for threads that call back.
- *     on a go fiber     bound to a thread of its own, without the turn: the loop and other fibers go on. A function that was seen to be
- *                       short lends the turn only (js/lend.c).
- *     as a promise      on a fiber that is started for it, bound as well.
- *     as a guest        on the thread of the guest, which gives the turn back meanwhile.
- *     fast              as it is, on the stack of the caller and with the turn. Nothing may call back.
+ *     on the loop     in a blocking region, on the stack of its thread. The script waits; callbacks of other threads
+ *                     may come in (js/ffi_guest.c), so that a function can wait for threads that call back.
+ *     on a go fiber   bound to a thread of its own, without the turn: the loop and other fibers go on. A function that
+ *                     was seen to be short lends the turn only (js/lend.c).
+ *     as a promise    on a fiber that is started for it, bound as well.
+ *     as a guest      on the thread of the guest, which gives the turn back meanwhile.
+ *     fast            as it is, on the stack of the caller and with the turn. Nothing may call back.
  *
- * Each has a thread for as long as it lasts, which keeps a list of its calls, so that a callback knows which one it comes from.
- * When no more fibers can be bound the call is made in a blocking region; such calls, and promises, have permits, so that they
- * cannot take all the threads there are.
+ * Each has a thread for as long as it lasts, which keeps a list of its calls, so that a callback knows which one it
+ * comes from. When no more fibers can be bound the call is made in a blocking region; such calls, and promises, have
+ * permits, so that they cannot take all the threads there are.
  */
 #include <errno.h>
 
 #include "ffi.h"
 #include "stack.h"
 
-/* NATIVE_STACK: as weft/ffi.h has it. STACK_SPARE: what C may need of it below JavaScript. NEAR: between a caller and what it calls
- * on the same stack. */
+/* NATIVE_STACK: as weft/ffi.h has it. STACK_SPARE: what C may need of it below JavaScript. NEAR: between a caller and
+ * what it calls on the same stack. */
 enum { NATIVE_STACK = 8 << 20, STACK_SPARE = 256 * 1024, NEAR = 64 * 1024 };
 
-/* A call below SHORT is short. After one that was taken for short and lasted, it takes as many as PATIENCE until the next is. */
+/* A call below SHORT is short. After one that was taken for short and lasted, it takes as many as PATIENCE until the
+ * next is. */
 enum { SHORT = 20 * WEFT_MICROSECOND, PATIENCE = 16 };
 
 static void run_on_loop(struct wf_ffi_call *call);

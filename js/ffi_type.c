@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * js/ffi_type.c - what a value is in C: scalars by their names, structs and arrays laid out as the compiler does, signatures.
+ * js/ffi_type.c - what a value is in C: scalars by their names, structs and arrays laid out as the compiler does,
+ * signatures.
  *
- * JavaScript has handles of types. Scalars are static and the same in all instances. A type is made of types that are there already,
- * so none contains itself.
+ * JavaScript has handles of types. Scalars are static and the same in all instances. A type is made of types that are
+ * there already, so none contains itself.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #include "ffi.h"
 
-/* DEPTH_MAX: as weft/ffi.h has it for structs by value. LETTERS_MAX: more than its 1,024 members of structs can need. */
+/* DEPTH_MAX: as weft/ffi.h has it for structs by value. LETTERS_MAX: more than its 1,024 members can need. */
 enum { DEPTH_MAX = 16, LETTERS_MAX = 4096 };
 
 static JSClassID type_class;

@@ -2,8 +2,9 @@
  *
  * js/ffi_value.c - from JavaScript to the bytes of a type, and back.
  *
- * Nothing is cut, rounded to a whole number, or made of something else: a value that the type does not have is an error that says
- * where it stands. Integers of 64 bits come back as numbers when those are exact and as BigInts when not; either goes in.
+ * Nothing is cut, rounded to a whole number, or made of something else: a value that the type does not have is an
+ * error that says where it stands. Integers of 64 bits come back as numbers when those are exact and as BigInts when
+ * not; either goes in.
  */
 #include <math.h>
 #include <stdio.h>

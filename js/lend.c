@@ -2,30 +2,30 @@
  *
  * js/lend.c - the turn while a fiber is in foreign code.
  *
- * A fiber that is bound gives the turn back and gets it again by waking threads, which takes longer than most foreign calls. So a
- * call that is thought to be short only *lends* the turn: it says so in js->lent and goes on. The loop, which waits for its turn,
- * looks there from time to time:
+ * A fiber that is bound gives the turn back and gets it again by waking threads, which takes longer than most foreign
+ * calls. So a call that is thought to be short only *lends* the turn: it says so in js->lent and goes on. The loop,
+ * which waits for its turn, looks there from time to time:
  *
- *     js->lent   NULL --fiber lends--> fiber --fiber is back, nobody has taken it--> NULL
- *                                      fiber --the loop takes it----------------> NULL, and the fiber asks for it as after any wait
+ *     NULL --fiber lends--> fiber --it is back, and nobody has taken it--> NULL
+ *                           fiber --the loop takes it--------------------> NULL, and the fiber asks for it later
  *
  * Both ends are one exchange each, so one of them has it. Only who has the turn lends it, and only the loop takes it.
  *
- * A fiber that makes one short call after another would keep the turn for ever. When the loop has waited for a while it says that it
- * wants it (js->is_wanted), and the next call gives it back at once.
+ * A fiber that makes one short call after another would keep the turn for ever. When the loop has waited for a while
+ * it says that it wants it (js->is_wanted), and the next call gives it back at once.
  *
- * Fibers that are back from foreign code stand in line for the turn, and the loop lets so many of them have it in one of its turns
- * as there is time for: a thousand calls that end at once must not keep timers waiting.
+ * Fibers that are back from foreign code stand in line for the turn, and the loop lets so many of them have it in one
+ * of its turns as there is time for: a thousand calls that end at once must not keep timers waiting.
  *
- * Rejected: to have the loop woken when a call begins; that is what is to be saved. A thread that watches; the loop has nothing else
- * to do.
+ * Rejected: to have the loop woken when a call begins; that is what is to be saved. A thread that watches; the loop
+ * has nothing else to do.
  */
 #include <errno.h>
 
 #include "host.h"
 
-/* LOOK: how long the loop waits before it looks, since each look costs as much as some hundred short calls. Twice as long each time,
- * up to WANT: then it wants its turn. */
+/* LOOK: how long the loop waits before it looks, since each look costs as much as some hundred short calls. Twice as
+ * long each time, up to WANT: then it wants its turn. */
 enum { LOOK = 200 * WEFT_MICROSECOND, WANT = 1 * WEFT_MILLISECOND };
 
 /* How long fibers that are back have the turn, one after another, before the loop looks at its timers. */
@@ -83,7 +83,8 @@ static int get_in_line(struct wf_js_fiber *fiber) {
     return is_first ? wf_js_submit(js->loop, resume_some, js) : 0;
 }
 
-/* Null: nobody is there, and the next one who comes tells the loop. So it is asked until it says so, or tells the loop itself. */
+/* Null: nobody is there, and the next one who comes tells the loop. So it is asked until it says so, or tells the
+ * loop itself. */
 static struct wf_js_fiber *first_in_line(weft_js *js, bool takes_it) {
     lock_returned(js);
     struct wf_js_fiber *fiber = js->returned;

@@ -244,7 +244,8 @@
         },
     };
     for (const key of Reflect.ownKeys(methods))
-        Object.defineProperty(host.pointerPrototype, key, { ...Object.getOwnPropertyDescriptor(methods, key), enumerable: false });
+        Object.defineProperty(host.pointerPrototype, key,
+            { ...Object.getOwnPropertyDescriptor(methods, key), enumerable: false });
     Object.defineProperty(host.pointerPrototype, 'constructor', { value: Pointer, configurable: true, writable: true });
     Object.defineProperty(host.pointerPrototype, Symbol.toStringTag, { value: 'Pointer', configurable: true });
     Object.defineProperty(Pointer, 'prototype', { value: host.pointerPrototype });

@@ -7,8 +7,10 @@
  * result that is shorter than a register comes back as a whole one (ffi_arg) and is cut to its type; so it goes into a
  * place of our own first, and so does a small struct, of which some machines write a whole register as well.
  *
- * The whole is one foreign call, or with weft_ffi_invoke_plain just a call. Nothing is allocated, so a panic that leaves
- * the function leaves nothing behind.
+ * Most functions take no more than registers hold, and are called without libffi: ffi/direct.c.
+ *
+ * The whole is one foreign call, or with weft_ffi_invoke_plain just a call. Nothing is allocated, so a panic that
+ * leaves the function leaves nothing behind.
  */
 #ifdef WF_LIBFFI
 
@@ -16,6 +18,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "ffi/direct.h"
 #include "ffi/dynamic.h"
 #include "ffi/signature.h"
 
@@ -31,7 +34,8 @@ union place {
 
 struct invocation {
     const weft_ffi_symbol *symbol;
-    void **arguments;
+    const weft_ffi_value *args;
+    void **arguments; /* for libffi */
     void *result;
 };
 
@@ -66,9 +70,9 @@ static inline __attribute__((always_inline)) int invoke_by(int (*by)(void (*fn)(
     if (WF_UNLIKELY(error))
         return error;
     const struct wf_signature *signature = symbol->signature;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count && !signature->is_direct; i++)
         arguments[i] = signature->letters[i] == '{' ? args[i].pointer : (void *)(uintptr_t)&args[i];
-    struct invocation call = {.symbol = symbol, .arguments = arguments, .result = &place};
+    struct invocation call = {.symbol = symbol, .args = args, .arguments = arguments, .result = &place};
     if (signature->result == '{' && signature->cif.rtype->size > sizeof place)
         call.result = result ? result->pointer : NULL; /* libffi has a place of its own for what nobody wants */
     error = by(invoke_here, &call);
@@ -108,7 +112,11 @@ int wf_ffi_foreign(void (*fn)(void *arg), void *arg) {
 
 static void invoke_here(void *opaque) {
     struct invocation *call = opaque;
-    ffi_call(&call->symbol->signature->cif, FFI_FN(call->symbol->address), call->result, call->arguments);
+    struct wf_signature *signature = call->symbol->signature;
+    if (signature->is_direct)
+        *(uint64_t *)call->result = wf_direct_call(signature, call->symbol->address, call->args);
+    else
+        ffi_call(&signature->cif, FFI_FN(call->symbol->address), call->result, call->arguments);
 }
 
 static void invoke_hand_over(const struct wf_signature *signature, const union place *place, weft_ffi_value *result) {

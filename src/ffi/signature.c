@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "ffi/direct.h"
 #include "ffi/dynamic.h"
 #include "os/memory.h"
 
@@ -223,6 +224,7 @@ static int build_signature(struct wf_signature *signature, const struct signatur
             : ffi_prep_cif(&signature->cif, FFI_DEFAULT_ABI, scan->arguments, result, arguments);
     if (status != FFI_OK)
         return wf_ffi_fail(-EINVAL, "signature \"%.80s\": libffi refuses it (status %d)", scan->text, (int)status);
+    signature->is_direct = wf_direct_can_call(signature, scan->is_variadic);
     WF_ASSERT(scan->result_size == 0 || scan->result_size == result->size); /* weft_ffi_size_of goes by ours */
     return 0;
 }

@@ -14,6 +14,7 @@
 #ifdef WF_LIBFFI
 
 #include <ffi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Arguments, structs one inside another, and members of all structs together. */
@@ -25,6 +26,7 @@ struct wf_signature {
     ffi_cif cif;
     uint32_t count; /* of arguments, variable ones included */
     char result;    /* its letter; '{' for a struct, also in letters */
+    bool is_direct; /* it can be called without libffi: ffi/direct.h */
     char letters[WF_FFI_ARGUMENTS_MAX];
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tests/js/ffi_library.c - a shared library that knows nothing of weft or JavaScript, for the fixtures ffi_*.mjs to load.
+ * tests/js/ffi_library.c - a shared library that knows nothing of weft or JavaScript, for the fixtures ffi_*.mjs to
+ * load.
  */
 #include <ctype.h>
 #include <errno.h>

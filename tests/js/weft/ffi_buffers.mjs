@@ -4,8 +4,10 @@ import { go } from 'weft:go';
 import { file, thrown, until } from './ffi_library.mjs';
 
 const lib = ffi.open(file, {
-    sum_bytes: ['i64', ['buffer', 'size_t']], fill: ['void', ['buffer', 'size_t', 'int']], sum_doubles: ['double', ['buffer', 'size_t']],
-    gate_sum: ['i64', ['buffer', 'size_t']], gate_pointer: { symbol: 'gate_sum', returns: 'i64', parameters: ['pointer', 'size_t'] },
+    sum_bytes: ['i64', ['buffer', 'size_t']], fill: ['void', ['buffer', 'size_t', 'int']],
+    sum_doubles: ['double', ['buffer', 'size_t']],
+    gate_sum: ['i64', ['buffer', 'size_t']],
+    gate_pointer: { symbol: 'gate_sum', returns: 'i64', parameters: ['pointer', 'size_t'] },
     gate_count: ['int', []], gate_open: ['void', ['int']],
     both: { symbol: 'sum_bytes', returns: 'i64', parameters: ['pointer', 'size_t'] },
 });
@@ -31,12 +33,14 @@ const second = lib.gate_sum.async(used.buffer, 16);
 const third = lib.gate_sum.async(new Uint8Array(1000).fill(1), 1000);
 const kept = lib.gate_pointer.async(freed(), 100);
 await until(() => lib.gate_count() === 4);
-console.log(thrown(() => used.buffer.transfer()), thrown(() => used.buffer.transferToFixedLength(4)), thrown(() => used.buffer.resize(64)));
+console.log(thrown(() => used.buffer.transfer()), thrown(() => used.buffer.transferToFixedLength(4)),
+    thrown(() => used.buffer.resize(64)));
 console.log(thrown(() => structuredClone(used, { transfer: [used.buffer] })));
 used.fill(2);
 const other = new ArrayBuffer(8, { maxByteLength: 16 });
 other.resize(16);
-console.log(other.transfer().byteLength, used.byteLength, ArrayBuffer.prototype.transfer.name, ArrayBuffer.prototype.resize.length);
+console.log(other.transfer().byteLength, used.byteLength, ArrayBuffer.prototype.transfer.name,
+    ArrayBuffer.prototype.resize.length);
 lib.gate_open(4);
 console.log(await first, await second, await third, await kept);
 used.buffer.resize(4);

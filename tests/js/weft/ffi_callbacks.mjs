@@ -11,7 +11,8 @@ const results = ['bool', 'i8', 'u16', 'i64', 'float', 'double', 'pointer'];
 const lib = ffi.open(file, {
     call: ['int', [IntFn, 'int']], call_often: ['int', [IntFn, 'int']], call_any: ['u64', [{ callback: ['u64', any] }]],
     call_point: [Point, [{ callback: { returns: Point, parameters: [Point, Large] } }, 'int']],
-    store: ['void', ['pointer']], call_stored: ['int', ['int']], fast_stored: { symbol: 'call_stored', returns: 'int', parameters: ['int'], fast: true },
+    store: ['void', ['pointer']], call_stored: ['int', ['int']],
+    fast_stored: { symbol: 'call_stored', returns: 'int', parameters: ['int'], fast: true },
     keep: { symbol: 'store', returns: 'void', parameters: [IntFn] },
     ...Object.fromEntries(results.map((name) => [`take_${name}`, [name, [{ callback: [name, []] }]]])),
 });
@@ -33,7 +34,8 @@ console.log(lib.call_any((...list) => (console.log(...list), 2n ** 64n - 1n)));
 console.log(lib.take_bool(() => true), lib.take_i8(() => -128), lib.take_u16(() => 65535), lib.take_i64(() => -(2n ** 63n)),
     lib.take_float(() => 0.5), lib.take_double(() => Math.PI), lib.take_pointer(() => null), lib.take_pointer(() => 16n).address);
 console.log(lib.call_point((point, large) => (console.log(point, large), { x: point.x + large.id, y: 0.25 }), 21));
-for (const [name, value] of [['take_i8', 128], ['take_bool', 1], ['take_u16', undefined], ['take_i64', 2 ** 53], ['take_double', 'x'],
+for (const [name, value] of [['take_i8', 128], ['take_bool', 1], ['take_u16', undefined], ['take_i64', 2 ** 53],
+    ['take_double', 'x'],
     ['take_pointer', 5], ['take_i8', Promise.resolve(1)]])
     console.log(thrown(() => lib[name](() => value)));
 console.log(thrown(() => lib.call_point(() => ({ x: 1 }), 0)));
@@ -65,7 +67,8 @@ console.log(await go(() => lib.call(() => { throw new Error('after all'); }, 1))
 
 // As an object, with an end.
 const doubled = ffi.callback(['int', ['int']], (value) => value * 2);
-console.log(doubled instanceof ffi.Callback, doubled.pointer instanceof ffi.Pointer, lib.call(doubled, 21), lib.call(doubled.pointer, 4));
+console.log(doubled instanceof ffi.Callback, doubled.pointer instanceof ffi.Pointer, lib.call(doubled, 21),
+    lib.call(doubled.pointer, 4));
 lib.store(doubled);
 console.log(lib.call_stored(5), await lib.call_stored.async(6), thrown(() => lib.fast_stored(7)));
 const selfish = ffi.callback(['int', ['int']], () => (selfish.close(), 0));
@@ -85,9 +88,11 @@ for (let round = 0; round < 3000; round++)
         throw new Error('another one was called');
 
 // What is no callback.
-for (const fn of [() => ffi.callback(['int', ['int']]), () => ffi.callback(['string', []], () => 0), () => ffi.callback('int', () => 0),
+for (const fn of [() => ffi.callback(['int', ['int']]), () => ffi.callback(['string', []], () => 0),
+    () => ffi.callback('int', () => 0),
     () => ffi.callback(['int', ['buffer']], () => 0), () => ffi.callback(['int', 'int'], () => 0), () => new ffi.Callback(),
-    () => ffi.callback(['int', ['int', '...']], () => 0), () => lib.call(5, 1), () => lib.call({}, 1), () => lib.call(undefined, 1),
+    () => ffi.callback(['int', ['int', '...']], () => 0), () => lib.call(5, 1), () => lib.call({}, 1),
+    () => lib.call(undefined, 1),
     () => ffi.open(file, { call: { returns: 'int', parameters: [IntFn, 'int'], fast: true } }),
     () => Object.getPrototypeOf(doubled).close.call({})])
     console.log(thrown(fn));

@@ -5,7 +5,8 @@ import { file, until } from './ffi_library.mjs';
 
 const IntFn = { callback: ['int', ['int']] };
 const lib = ffi.open(file, {
-    gate_wait: ['int', ['int']], gate_count: ['int', []], call_often: ['int', [IntFn, 'int']], start_thread: ['void', ['pointer', 'int']],
+    gate_wait: ['int', ['int']], gate_count: ['int', []], call_often: ['int', [IntFn, 'int']],
+    start_thread: ['void', ['pointer', 'int']],
 });
 const callback = ffi.callback(['int', ['int']], (value) => value);
 for (let index = 0; index < 3; index++) {

@@ -33,13 +33,16 @@ console.log(window.join(), memory.read('u8', 16));
 for (const fn of [() => memory.read('i32', 29), () => memory.write('double', 1, 25), () => memory.toBytes(33),
     () => memory.setBytes(new Uint8Array(4), 30), () => memory.add(33), () => memory.add(-1), () => memory.read('i32', -4),
     () => memory.read('i32', 0.5), () => memory.toBytes('4'), () => memory.setBytes([1]), () => memory.write('i8', 128),
-    () => memory.read('buffer'), () => memory.read('void'), () => ffi.alloc(-1), () => ffi.alloc(1.5), () => ffi.alloc('5'), () => ffi.alloc(),
-    () => ffi.alloc(2 ** 52), () => ffi.alloc(NaN), () => new ffi.Pointer(), () => ffi.pointer(5), () => memory.write('string', 'x'),
+    () => memory.read('buffer'), () => memory.read('void'), () => ffi.alloc(-1), () => ffi.alloc(1.5), () => ffi.alloc('5'),
+    () => ffi.alloc(),
+    () => ffi.alloc(2 ** 52), () => ffi.alloc(NaN), () => new ffi.Pointer(), () => ffi.pointer(5),
+    () => memory.write('string', 'x'),
     () => Object.getPrototypeOf(memory).read.call({}, 'int')])
     console.log(thrown(fn));
 const part = memory.add(4);
 memory.free();
-console.log(thrown(() => memory.read('u8')), thrown(() => lib.sum_bytes(memory, 1)), thrown(() => memory.free()), part.read('u8', 12));
+console.log(thrown(() => memory.read('u8')), thrown(() => lib.sum_bytes(memory, 1)), thrown(() => memory.free()),
+    part.read('u8', 12));
 console.log(thrown(() => part.free()), thrown(() => lib.where.free()), window[1]);
 
 // Texts and addresses.

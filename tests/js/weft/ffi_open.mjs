@@ -3,7 +3,8 @@ import ffi, { open, close } from 'weft:ffi';
 import { go } from 'weft:go';
 import { file, thrown, until } from './ffi_library.mjs';
 
-console.log(thrown(() => open('libnone.so.5')), thrown(() => open('')), thrown(() => open(5)), thrown(() => open('./ffi_open.mjs')));
+console.log(thrown(() => open('libnone.so.5')), thrown(() => open('')), thrown(() => open(5)),
+    thrown(() => open('./ffi_open.mjs')));
 console.log(thrown(() => open(file, { nothing_there: ['int', []] })));
 try {
     open('libnone.so.5');
@@ -14,7 +15,8 @@ console.log(open('libm.so.6', { pow: ['double', ['double', 'double']] }).pow(2, 
 console.log(open(new URL(`file://${file}`), { next_counter: { returns: 'int' } }).next_counter());
 console.log(open(null, { strlen: ['size_t', ['string']] }).strlen('program'), Object.keys(open(file)), open.name);
 
-for (const description of [undefined, null, 5, 'int', [], ['int', 'int'], ['int', ['integer']], ['none', []], ['buffer', []], { returns: 5 },
+for (const description of [undefined, null, 5, 'int', [], ['int', 'int'], ['int', ['integer']], ['none', []],
+    ['buffer', []], { returns: 5 },
     { parameters: 5 }, ['int', ['void']], ['int', ['...']], ['int', ['int', '...', '...']], ['int', Array(65).fill('int')],
     { variable: 'none' }, { variable: 'void' }])
     console.log(thrown(() => typeof open(file, { next_counter: description }).next_counter));
@@ -30,7 +32,8 @@ const promise = lib.gate_wait.async(6);
 await until(() => lib.gate_count() === 2);
 lib.close();
 lib.close();
-for (const fn of [() => lib.next_counter(), () => lib.counter, () => { lib.counter = 1; }, () => lib.add_all(0), () => lib.add_all(1, 'int', 1)])
+for (const fn of [() => lib.next_counter(), () => lib.counter, () => { lib.counter = 1; }, () => lib.add_all(0),
+    () => lib.add_all(1, 'int', 1)])
     console.log(thrown(fn));
 console.log(await lib.gate_wait.async(1).catch((error) => error.message));
 other.gate_open(2);

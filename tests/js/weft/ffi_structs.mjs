@@ -67,10 +67,12 @@ console.log(thrown(() => Point.new({ z: 1 })), thrown(() => Point.at(ffi.alloc(1
 const rows = ffi.array(Point, 3).new([{ x: 1, y: 1 }, { x: 2, y: 2 }, { x: 3, y: 3 }]);
 rows.at(1).x = 20;
 rows.set(2, { x: 30, y: 30 });
-console.log(rows.toArray(), ffi.pointer(rows).read('int', 16), ffi.array(ffi.array('u8', 2), 2).new([[1, 2], [3, 4]]).at(1).at(0));
+const pairs = ffi.array(ffi.array('u8', 2), 2).new([[1, 2], [3, 4]]);
+console.log(rows.toArray(), ffi.pointer(rows).read('int', 16), pairs.at(1).at(0));
 
 // What is no struct.
-for (const fn of [() => ffi.struct({}), () => ffi.struct(null), () => ffi.struct({ a: 'void' }), () => ffi.struct({ a: 'buffer' }),
+for (const fn of [() => ffi.struct({}), () => ffi.struct(null), () => ffi.struct({ a: 'void' }),
+    () => ffi.struct({ a: 'buffer' }),
     () => ffi.struct({ a: { callback: ['void', []] } }), () => ffi.array('int', 0), () => ffi.array('int', 2 ** 40),
     () => ffi.text(-1), () => ffi.struct({ a: ffi.array('double', 2 ** 28) }), () => {
         let type = One;

@@ -22,7 +22,8 @@ console.log([0, 1, 2, 3, 4].map((which) => lib.text_of(which)));
 const word = 'keep';
 console.log(lib.upper(word), word, lib.upper('\ud800'));
 
-console.log(lib.add_all(0), lib.add_all(2, 'int', 40, 'int', 2), lib.add_all(3, 'i32', 1, 'i32', 2, 'i32', 3), lib.add_two(2, 3, 4));
+console.log(lib.add_all(0), lib.add_all(2, 'int', 40, 'int', 2), lib.add_all(3, 'i32', 1, 'i32', 2, 'i32', 3),
+    lib.add_two(2, 3, 4));
 console.log(await lib.add_all.async(1, 'int', 9));
 for (const rest of [['int'], ['float', 1], ['char', 1], ['nothing', 1], ['int', 'x']])
     console.log(thrown(() => lib.add_all(1, ...rest)));
