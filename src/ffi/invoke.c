@@ -90,7 +90,7 @@ static int check_invocation(const weft_ffi_symbol *symbol, const weft_ffi_value 
         return wf_ffi_fail(-EINVAL, "%u arguments where the signature has %u", count, signature->count);
     if (count && !args)
         return wf_ffi_fail_null("the list of arguments");
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count && !signature->is_direct; i++)
         if (signature->letters[i] == '{' && !args[i].pointer)
             return wf_ffi_fail(-EINVAL, "argument %u is a struct, and its pointer is null", i + 1);
     if (signature->result == '{' && result && !result->pointer)

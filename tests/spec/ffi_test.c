@@ -202,6 +202,44 @@ TEST(structs_go_in_and_out_by_value) {
     run_both(pass_structs);
 }
 
+/* As many as registers hold, in any order, and one more of either sort; short ones that must not bring their neighbours. */
+static double fill_registers(int8_t a, double b, uint16_t c, float d, char *e, double f, double g, int64_t h, float i,
+                             bool j, double k, uint8_t l, double m, float n) {
+    return a + 2 * b + 3 * c + 4 * (double)d + 5 * (double)(intptr_t)e + 6 * f + 7 * g + 8 * (double)h + 9 * (double)i +
+           10 * j + 11 * k + 12 * l + 13 * m + 14 * (double)n;
+}
+
+static float words_and_one(int a, int b, int c, int d, int e, int f, int g) {
+    return (float)(a + 10 * b + 100 * c + 1000 * d + 10000 * e + 100000 * f + 1000000 * g);
+}
+
+static double numbers_and_one(double a, double b, double c, double d, double e, double f, double g, double h,
+                              double i) {
+    return a + 10 * b + 100 * c + 1e3 * d + 1e4 * e + 1e5 * f + 1e6 * g + 1e7 * h + 1e8 * i;
+}
+
+static void fill_all(void) {
+    weft_ffi_value args[14], result;
+    memset(args, 0xff, sizeof args);
+    args[0].i8 = -1, args[1].f64 = 2, args[2].u16 = 65535, args[3].f32 = 4, args[4].pointer = (void *)5;
+    args[5].f64 = 6, args[6].f64 = 7, args[7].i64 = -8, args[8].f32 = 9, args[9].b = true, args[10].f64 = 11;
+    args[11].u8 = 255, args[12].f64 = 13, args[13].f32 = 14;
+    invoke_once((void *)fill_registers, "cdSfpddlfBdCdf)d", args, 14, &result);
+    CHECK(result.f64 == fill_registers(-1, 2, 65535, 4, (char *)5, 6, 7, -8, 9, true, 11, 255, 13, 14));
+    for (int i = 0; i < 7; i++)
+        args[i].i = i + 1;
+    invoke_once((void *)words_and_one, "iiiiiii)f", args, 7, &result);
+    CHECK(result.f32 == 7654321);
+    for (int i = 0; i < 9; i++)
+        args[i].f64 = i + 1;
+    invoke_once((void *)numbers_and_one, "ddddddddd)d", args, 9, &result);
+    CHECK(result.f64 == 987654321);
+}
+
+TEST(arguments_find_their_registers_and_the_stack) {
+    run_both(fill_all);
+}
+
 /* At the same time */
 enum { CALLERS = 16 };
 
