@@ -12,7 +12,7 @@ file(GLOB WEFT_SOURCES CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/arch/*_${processor}.S)
 
 # In every build these are objects of their own: a program that makes no dynamic calls links libweft.a without libffi.
-foreach(noun callback invoke library signature)
+foreach(noun callback direct invoke library signature)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ffi/${noun}.c PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()
 # The same for names and c-ares, and what is packed and zlib.

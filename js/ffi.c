@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ffi.h"
+#include "foreign.h"
 
 /* How many calls may be promises at once, or be made unbound: each has a thread. As many as fibers may be bound by
  * default. */
@@ -106,11 +106,12 @@ static JSValue js_open(JSContext *context, JSValueConst self, int count, JSValue
     if (has_path && !(opening.path = JS_ToCString(context, arguments[0])))
         return JS_EXCEPTION;
     struct wf_ffi_library *library = calloc(1, sizeof *library);
-    JSValue handle = library ? JS_NewObjectClass(context, (int)library_class) : JS_ThrowOutOfMemory(context);
-    if (JS_IsException(handle)) {
+    JSValue handle = JS_NewObjectClass(context, (int)library_class);
+    if (!library || JS_IsException(handle)) {
         free(library);
+        JS_FreeValue(context, handle);
         JS_FreeCString(context, opening.path);
-        return handle;
+        return JS_ThrowOutOfMemory(context);
     }
     library->references = 1;
     library->js = wf_js_of(context);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ffi.h"
+#include "foreign.h"
 
 static bool call_begin(JSContext *context, struct wf_ffi_call *call, struct wf_ffi_function *function, int count,
                        JSValueConst *arguments);

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ffi.h"
+#include "foreign.h"
 
 /* RESTS: how many others are closed before one of the same signature is used again. */
 enum { RESTS = 64 };
@@ -101,8 +101,9 @@ static struct wf_ffi_callback *block_take(JSContext *context, const char *letter
     struct pool *pool = pools;
     while (pool && strcmp(pool->letters, letters) != 0)
         pool = pool->next;
-    if (!pool && (pool = calloc(1, sizeof *pool + strlen(letters) + 1))) {
-        strcpy(pool->letters, letters);
+    size_t size = strlen(letters) + 1;
+    if (!pool && (pool = calloc(1, sizeof *pool + size))) {
+        memcpy(pool->letters, letters, size);
         pool->next = pools;
         pools = pool;
     }

@@ -17,7 +17,7 @@
  */
 #include <errno.h>
 
-#include "ffi.h"
+#include "foreign.h"
 
 enum { HELD, OPEN, TAKEN };
 

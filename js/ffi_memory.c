@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ffi.h"
+#include "foreign.h"
 
 enum { ALIGNMENT = 16 };
 /* What nobody can mean, and some allocators take for a mistake of the program's. */

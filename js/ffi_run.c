@@ -16,7 +16,7 @@
  */
 #include <errno.h>
 
-#include "ffi.h"
+#include "foreign.h"
 #include "stack.h"
 
 /* NATIVE_STACK: as weft/ffi.h has it. STACK_SPARE: what C may need of it below JavaScript. NEAR: between a caller and

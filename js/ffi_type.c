@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ffi.h"
+#include "foreign.h"
 
 /* DEPTH_MAX: as weft/ffi.h has it for structs by value. LETTERS_MAX: more than its 1,024 members can need. */
 enum { DEPTH_MAX = 16, LETTERS_MAX = 4096 };
@@ -18,7 +18,7 @@ enum { DEPTH_MAX = 16, LETTERS_MAX = 4096 };
 static JSClassID type_class;
 
 #define SCALAR(text, which, like) \
-    { .name = text, .kind = which, .is_static = true, .size = sizeof(like), .alignment = _Alignof(like) }
+    { .name = (text), .kind = (which), .is_static = true, .size = sizeof(like), .alignment = _Alignof(like) }
 #define INTEGER(text, like) SCALAR(text, WF_FFI_##like, INTEGER_##like)
 #define INTEGER_I8 int8_t
 #define INTEGER_U8 uint8_t

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ffi.h"
+#include "foreign.h"
 
 enum { WHERE_SIZE = 256 };
 
@@ -99,8 +99,8 @@ static bool read_integer(JSContext *context, const struct wf_ffi_type *type, JSV
 
 static bool put_integer(JSContext *context, const struct wf_ffi_type *type, JSValueConst value, void *place,
                         const struct wf_ffi_trail *trail) {
-    uint64_t bits;
-    bool is_negative;
+    uint64_t bits = 0;
+    bool is_negative = false;
     unsigned width = (unsigned)type->size * 8;
     bool is_signed =
         type->kind == WF_FFI_I8 || type->kind == WF_FFI_I16 || type->kind == WF_FFI_I32 || type->kind == WF_FFI_I64;
@@ -233,7 +233,7 @@ static bool put_array(JSContext *context, const struct wf_ffi_type *type, JSValu
 void wf_ffi_mend_text(char *text, size_t size) {
     for (size_t i = 0; i + 2 < size; i++)
         if ((unsigned char)text[i] == 0xed && (unsigned char)text[i + 1] >= 0xa0)
-            memcpy(text + i, "\xef\xbf\xbd", 3);
+            text[i] = (char)0xef, text[i + 1] = (char)0xbf, text[i + 2] = (char)0xbd;
 }
 
 /* ---- Out ---- */

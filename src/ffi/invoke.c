@@ -36,7 +36,8 @@ struct invocation {
     const weft_ffi_symbol *symbol;
     const weft_ffi_value *args;
     void **arguments; /* for libffi */
-    void *result;
+    void *result;     /* the same: the place, or for a large struct the caller's */
+    union place place;
 };
 
 static int invoke_by(int (*by)(void (*fn)(void *arg), void *arg), const weft_ffi_symbol *symbol,
@@ -65,19 +66,23 @@ static inline __attribute__((always_inline)) int invoke_by(int (*by)(void (*fn)(
                                                            const weft_ffi_symbol *symbol, const weft_ffi_value *args,
                                                            unsigned count, weft_ffi_value *result) {
     void *arguments[WF_FFI_ARGUMENTS_MAX];
-    union place place;
+    struct invocation call;
     int error = check_invocation(symbol, args, count, result);
     if (WF_UNLIKELY(error))
         return error;
     const struct wf_signature *signature = symbol->signature;
     for (unsigned i = 0; i < count && !signature->is_direct; i++)
         arguments[i] = signature->letters[i] == '{' ? args[i].pointer : (void *)(uintptr_t)&args[i];
-    struct invocation call = {.symbol = symbol, .args = args, .arguments = arguments, .result = &place};
-    if (signature->result == '{' && signature->cif.rtype->size > sizeof place)
+    call.symbol = symbol;
+    call.args = args;
+    call.arguments = arguments;
+    call.result = &call.place;
+    call.place.u64 = 0;
+    if (signature->result == '{' && signature->cif.rtype->size > sizeof call.place)
         call.result = result ? result->pointer : NULL; /* libffi has a place of its own for what nobody wants */
     error = by(invoke_here, &call);
-    if (!error && result && call.result == &place)
-        invoke_hand_over(signature, &place, result);
+    if (!error && result && call.result == &call.place)
+        invoke_hand_over(signature, &call.place, result);
     return error;
 }
 
@@ -114,7 +119,7 @@ static void invoke_here(void *opaque) {
     struct invocation *call = opaque;
     struct wf_signature *signature = call->symbol->signature;
     if (signature->is_direct)
-        *(uint64_t *)call->result = wf_direct_call(signature, call->symbol->address, call->args);
+        call->place.u64 = wf_direct_call(signature, call->symbol->address, call->args);
     else
         ffi_call(&signature->cif, FFI_FN(call->symbol->address), call->result, call->arguments);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * js/ffi.h - foreign functions for JavaScript: types, memory, calls, callbacks. What a script sees of them is
+ * js/foreign.h - foreign functions for JavaScript: types, memory, calls, callbacks. What a script sees of them is
  * js/lib/ffi.js.
  *
  * Everything here belongs to one instance and is touched with its turn. What happens without it, inside of foreign
@@ -16,8 +16,8 @@
  *     ffi_guest.c      callbacks that come on other threads
  *     ffi.c            libraries and functions
  */
-#ifndef WF_JS_FFI_H
-#define WF_JS_FFI_H
+#ifndef WF_JS_FOREIGN_H
+#define WF_JS_FOREIGN_H
 
 #include "host.h"
 
