@@ -49,7 +49,7 @@ static void callback_disarm(struct wf_js_callback *callback) {
     JSValue owner = callback->owner;
     callback->is_armed = false;
     if (!callback->has_handle)
-        free(callback);
+        js_free(js->context, callback);
     JS_FreeValue(js->context, owner); /* and with it, maybe, the handle and the callback */
 }
 
@@ -65,13 +65,12 @@ void wf_js_drop_callbacks(weft_js *js) {
 }
 
 static void handle_finalize(JSRuntime *runtime, JSValueConst value) {
-    (void)runtime;
     struct wf_js_callback *callback = JS_GetOpaque(value, handle_class);
     if (!callback)
         return;
     callback->has_handle = false;
     if (!callback->is_armed)
-        free(callback);
+        js_free_rt(runtime, callback);
 }
 
 /* ---- They fire ---- */
@@ -81,7 +80,7 @@ static void fire(void *opaque) {
     weft_js *js = callback->js;
     bool calls_owner = is_plain(callback->kind);
     js->queued -= calls_owner;
-    if (!wf_js_enter(js)) {
+    if (!(callback->kind == TICK ? wf_js_enter_checkpoint(js) : wf_js_enter(js))) {
         if (calls_owner)
             callback_disarm(callback);
         return;
@@ -117,14 +116,15 @@ static int start(struct wf_js_callback *callback, double milliseconds) {
 }
 
 static JSValue begin(JSContext *context, enum kind kind, JSValueConst owner, double milliseconds) {
-    struct wf_js_callback *callback = calloc(1, sizeof *callback);
+    struct wf_js_callback *callback =
+        js_mallocz(context, sizeof *callback); /* it counts, so that not even ticks are endless */
     if (!callback)
-        return JS_ThrowOutOfMemory(context);
+        return JS_EXCEPTION;
     callback->js = wf_js_of(context);
     callback->kind = kind;
     JSValue handle = is_plain(kind) ? JS_UNDEFINED : JS_NewObjectClass(context, (int)handle_class);
     if (JS_IsException(handle)) {
-        free(callback);
+        js_free(context, callback);
         return handle;
     }
     if (!is_plain(kind)) {

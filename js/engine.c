@@ -209,26 +209,27 @@ static JSValue engine_head(JSContext *context, JSValueConst error) {
 }
 
 /* Frames begin with a newline, until somebody has looked: then with the head. */
-static JSValue engine_stack(JSContext *context, JSValueConst error, JSValue *frames) {
-    if (!JS_IsString(*frames))
-        return JS_DupValue(context, *frames);
-    const char *text = JS_ToCString(context, *frames);
-    if (!text)
-        return JS_EXCEPTION;
-    bool is_bare = *text == '\n' || !*text;
+static bool engine_is_bare(JSContext *context, JSValueConst frames) {
+    const char *text = JS_ToCString(context, frames);
+    bool is_bare = text && (*text == '\n' || !*text);
     JS_FreeCString(context, text);
-    if (!is_bare)
+    return is_bare;
+}
+
+static JSValue engine_stack(JSContext *context, JSValueConst error, JSValue *frames) {
+    if (!JS_IsString(*frames) || !engine_is_bare(context, *frames))
         return JS_DupValue(context, *frames);
+    JSValue bare = *frames; /* what makes the head may look, too */
+    *frames = JS_NewString(context, "Error");
     JSValue head = engine_head(context, error);
     if (JS_IsException(head)) {
         JS_FreeValue(context, JS_GetException(context));
         head = JS_NewString(context, "<error>");
     }
-    JSValue whole = JS_ConcatString(context, head, JS_DupValue(context, *frames));
-    if (JS_IsException(whole))
-        return whole;
-    JSValue before = *frames;
-    *frames = JS_DupValue(context, whole);
+    JSValue whole = JS_ConcatString(context, head, JS_DupValue(context, bare)), before = *frames;
+    *frames = JS_IsException(whole) ? bare : JS_DupValue(context, whole);
+    if (!JS_IsException(whole))
+        JS_FreeValue(context, bare);
     JS_FreeValue(context, before);
     return whole;
 }
@@ -258,6 +259,30 @@ static void engine_define_stack(JSContext *context, JSValueConst value, JSValue 
         JS_FreeValue(context, frames);
         JS_DefinePropertyGetSet(context, value, JS_ATOM_stack, get, set, JS_PROP_CONFIGURABLE);
     }
+}
+
+/* A property that is a text, the object's own or inherited; else what it is without one. */
+static JSValue engine_plain_text(JSContext *context, JSValueConst value, JSAtom name, const char *otherwise) {
+    for (JSObject *object = JS_VALUE_GET_OBJ(value); object; object = object->shape->proto) {
+        JSProperty *property;
+        JSShapeProperty *found = find_own_property(&property, object, name);
+        if (!found)
+            continue;
+        bool is_plain = (found->flags & JS_PROP_TMASK) == JS_PROP_NORMAL && JS_IsString(property->u.value);
+        return is_plain ? JS_DupValue(context, property->u.value) : JS_NewString(context, otherwise);
+    }
+    return JS_NewString(context, otherwise);
+}
+
+JSValue wf_engine_plain_error(JSContext *context, JSValueConst error) {
+    if (JS_GetClassID(error) != JS_CLASS_ERROR)
+        return JS_UNDEFINED;
+    JSValueConst frames = JS_VALUE_GET_OBJ(error)->u.object_data;
+    if (JS_IsString(frames) && !engine_is_bare(context, frames))
+        return JS_DupValue(context, frames);
+    JSValue name = JS_ConcatString3(context, "", engine_plain_text(context, error, JS_ATOM_name, "Error"), ": ");
+    JSValue head = JS_ConcatString(context, name, engine_plain_text(context, error, JS_ATOM_message, ""));
+    return JS_IsString(frames) ? JS_ConcatString(context, head, JS_DupValue(context, frames)) : head;
 }
 
 /* An import that cannot be bound: in the importer's words, and with its name as the only place. */

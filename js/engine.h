@@ -53,6 +53,8 @@ JSValue wf_engine_throw_end(JSContext *context, JSValue error);
 void wf_engine_explain(JSRuntime *runtime, const char *why);
 /* Where the last value that is no error was thrown: frames, as in a stack; undefined when nobody knows. It is forgotten. */
 JSValue wf_engine_place(JSContext *context);
+/* What is known of an error without running any code: name, message and stack. Undefined: it is none. */
+JSValue wf_engine_plain_error(JSContext *context, JSValueConst error);
 /* Evaluates the module of that name, which is resolved, at once. NULL in *promise: it is being evaluated already. The namespace,
  * or an exception; undefined when this engine cannot do it. */
 JSValue wf_engine_import(JSContext *context, const char *name, JSValue *promise);

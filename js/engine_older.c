@@ -197,6 +197,11 @@ void wf_engine_explain(JSRuntime *runtime, const char *why) {
     (void)runtime, (void)why;
 }
 
+JSValue wf_engine_plain_error(JSContext *context, JSValueConst error) {
+    (void)context, (void)error;
+    return JS_UNDEFINED;
+}
+
 JSValue wf_engine_place(JSContext *context) {
     (void)context;
     return JS_UNDEFINED;

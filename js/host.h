@@ -120,6 +120,7 @@ struct weft_js {
     JSValue *rejections;         /* promise, reason, ... */
     size_t rejection_count, rejection_room;
     weft_time begun;       /* of the present callback, for max_run */
+    bool is_checkpoint;    /* what was last begun is a checkpoint, which may go on */
     JSValue main;          /* the promise of the main module */
     JSValue place;         /* where what nobody has caught was thrown, if it is no error */
     atomic_bool has_ended; /* process.exit, or something that nobody caught, or it is being freed */
@@ -146,6 +147,8 @@ static inline weft_js *wf_js_of(JSContext *context) {
 }
 /* Into the engine from a callback of the loop, and out of it. False: it has ended, and nothing is to be done. */
 bool wf_js_enter(weft_js *js);
+/* The same for ticks and jobs: all of a checkpoint have the time of one callback. */
+bool wf_js_enter_checkpoint(weft_js *js);
 /* The same after the end, too: somebody has to clear away what is left. */
 void wf_js_enter_any(weft_js *js);
 void wf_js_leave(weft_js *js);
@@ -162,7 +165,6 @@ const char *wf_js_find_stack_end(void);
 enum { WF_JS_EXIT_LISTENER = 7 };
 void wf_js_uncaught(weft_js *js);
 void wf_js_print_error(JSContext *context, JSValueConst error);
-JSValue wf_js_thrown_at(JSContext *context, JSValueConst self, int count, JSValueConst *arguments);
 /* Promises that were rejected: the engine's hook; telling of those that nobody has handled; one that somebody has seen. */
 void wf_js_on_rejection(JSContext *context, JSValueConst promise, JSValueConst reason, JS_BOOL is_handled,
                         void *opaque);
@@ -319,6 +321,7 @@ void wf_js_new_class(JSRuntime *runtime, JSClassID *id, const JSClassDef *defini
 
 /* Each adds functions to the host object. 0, or -1 with an exception. */
 int wf_js_add_modules(JSContext *context, JSValueConst host);
+int wf_js_add_uncaught(JSContext *context, JSValueConst host);
 int wf_js_add_turn(JSContext *context, JSValueConst host);
 int wf_js_add_callbacks(JSContext *context, JSValueConst host);
 int wf_js_add_system(JSContext *context, JSValueConst host);

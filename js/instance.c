@@ -78,8 +78,7 @@ static int set_up(weft_js *js) {
     js->host = JS_NewObject(context);
     JS_SetPropertyStr(context, js->host, "setHook", JS_NewCFunction(context, set_hook, "setHook", 2));
     JS_SetPropertyStr(context, js->host, "isLoaded", JS_NewCFunction(context, is_loaded, "isLoaded", 1));
-    JS_SetPropertyStr(context, js->host, "thrownAt", JS_NewCFunction(context, wf_js_thrown_at, "thrownAt", 0));
-    int failed = wf_engine_complete(context);
+    int failed = wf_engine_complete(context) || wf_js_add_uncaught(context, js->host);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !failed; i++)
         failed = parts[i](context, js->host);
     JSValue booted = failed ? JS_EXCEPTION : wf_js_library(context, "boot");
@@ -173,6 +172,16 @@ bool wf_js_enter(weft_js *js) {
     return true;
 }
 
+bool wf_js_enter_checkpoint(weft_js *js) {
+    weft_time begun = js->is_checkpoint ? js->begun : 0;
+    if (!wf_js_enter(js))
+        return false;
+    if (begun)
+        js->begun = begun;
+    js->is_checkpoint = true;
+    return true;
+}
+
 /* A thread that is no fiber's: the address of something of its own, which differs from ids of fibers in its first bit. */
 uint64_t wf_js_self(void) {
     static _Thread_local char here;
@@ -202,6 +211,7 @@ void wf_js_enter_any(weft_js *js) {
     wf_js_set_stack(js, js->stack_end);
     js->hurried = 0;
     js->begun = js->options.max_run ? weft_now() : 0;
+    js->is_checkpoint = false;
 }
 
 void wf_js_leave(weft_js *js) {
@@ -243,7 +253,7 @@ static int on_interrupt(JSRuntime *runtime, void *opaque) {
 static void drain_jobs(void *opaque) {
     weft_js *js = opaque;
     js->drains = false;
-    if (!wf_js_enter(js))
+    if (!wf_js_enter_checkpoint(js))
         return;
     run_jobs(js);
     wf_js_leave(js);

@@ -28,7 +28,8 @@ static void take_memory(weft_js *js) {
 }
 
 void wf_js_print_error(JSContext *context, JSValueConst error) {
-    JSValue stack = JS_IsObject(error) ? JS_GetPropertyStr(context, error, "stack") : JS_UNDEFINED;
+    JSValue plain = wf_engine_plain_error(context, error);
+    JSValue stack = JS_IsUndefined(plain) && JS_IsObject(error) ? JS_GetPropertyStr(context, error, "stack") : plain;
     const char *text = JS_ToCString(context, JS_IsString(stack) ? stack : error);
     fprintf(stderr, "%s\n", text ? text : "an error that cannot be shown");
     JS_FreeCString(context, text);
@@ -48,15 +49,15 @@ void wf_js_uncaught(weft_js *js) {
     lend_memory(js);
     JSValueConst hook = js->hooks[WF_JS_ON_UNCAUGHT];
     JSValue cares = JS_IsFunction(context, hook) ? JS_Call(context, hook, JS_UNDEFINED, 1, &error) : JS_EXCEPTION;
-    if (JS_IsException(cares)) { /* the listener throws itself: that is the end, and nobody is told */
-        JSValue second = JS_GetException(context);
+    if (JS_IsException(
+            cares)) { /* not even the library can tell: there is no memory, or the script has spoilt what it needs */
+        JS_FreeValue(context, JS_GetException(context));
         if (!js->has_ended) {
-            wf_js_print_error(context, JS_IsUninitialized(second) ? error : second);
-            js->exit_code = WF_JS_EXIT_LISTENER;
+            wf_js_print_error(context, error);
+            js->exit_code = 1;
             js->has_ended = true;
             weft_loop_stop(js->loop);
         }
-        JS_FreeValue(context, second);
     } else if (!JS_ToBool(context, cares)) {
         wf_js_end(js, js->exit_code ? js->exit_code : 1);
     }
@@ -66,9 +67,23 @@ void wf_js_uncaught(weft_js *js) {
 }
 
 /* thrownAt(): the place of what nobody has caught, if it is no error */
-JSValue wf_js_thrown_at(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+static JSValue js_thrown_at(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self, (void)count, (void)arguments;
     return JS_DupValue(context, wf_js_of(context)->place);
+}
+
+/* plainError(error): name, message and stack, without running any code of the script */
+static JSValue js_plain_error(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self, (void)count;
+    return wf_engine_plain_error(context, arguments[0]);
+}
+
+int wf_js_add_uncaught(JSContext *context, JSValueConst host) {
+    static const JSCFunctionListEntry functions[] = {
+        JS_CFUNC_DEF("thrownAt", 0, js_thrown_at),
+        JS_CFUNC_DEF("plainError", 1, js_plain_error),
+    };
+    return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }
 
 /* ---- Rejections ---- */

@@ -263,7 +263,9 @@
                 }
             }
         }
-        return lead + braces[0] + newline + '  ' + entries.join(',' + newline + '  ') + newline + braces[1];
+        // One entry is not joined: what is deep would be copied at each level.
+        const all = entries.length === 1 ? entries[0] : entries.join(',' + newline + '  ');
+        return lead + braces[0] + newline + '  ' + all + newline + braces[1];
     }
 
     return { quote, escapeName, stripControl, width, plainLength, makeColors, makeStyles, numberText, bigintText,

@@ -255,7 +255,7 @@
         try {
             text = need('report').report(error, place);
         } catch {
-            text = 'Uncaught: an error that cannot be shown';
+            text = host.plainError(error) ?? 'Uncaught: a value that cannot be shown';
         }
         host.write(2, `${text}\n\nweft ${process.versions.weft}\n`);
         isSilent ||= code === HANDLER_FAILED;

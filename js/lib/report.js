@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // js/lib/report.js - the last words about an error: where it happened, with the line, and what it is.
-// host: isTTY(fd), write(fd, text)
+// host: isTTY(fd), write(fd, text), typeTag(value), plainError(error)
 (function (host, need) {
     'use strict';
     const WIDTH = 160; // of a line that is shown; longer ones are cut around the place
@@ -55,16 +55,25 @@
         return `${place[0]}:${place[1]}\n${line}\n${line.slice(0, column).replace(/[^\t]/g, ' ')}^\n`;
     }
 
+    // What can be said about a value that throws when one looks at it.
+    function plain(value, failure) {
+        const why = host.plainError(failure)?.split('\n')[0] ?? 'something';
+        return host.plainError(value) ?? `[a value that cannot be shown: ${why} is thrown when one looks at it]`;
+    }
+
     // Of an error, or of another value that was thrown; stack: where, if that is known.
     function report(error, stack) {
-        const { inspect } = need('inspect');
-        const isError = need('inspect_error').isError(error);
-        const text = inspect(error, { colors: host.isTTY(2) && !process.env.NO_COLOR });
-        let where = '';
+        const isError = host.typeTag(error) === 'Error';
+        let text, where = '';
+        try {
+            text = need('inspect').inspect(error, { colors: host.isTTY(2) && !process.env.NO_COLOR });
+        } catch (failure) {
+            text = plain(error, failure);
+        }
         try {
             where = isError ? excerpt(error.stack, `${error.message}`) : excerpt(stack, '');
         } catch {
-            // whoever makes a stack that throws does not get a place
+            where = isError ? excerpt(host.plainError(error), '') : '';
         }
         if (isError)
             return where === '' ? text : `${where}\n${text}`;
