@@ -565,7 +565,6 @@ TEST(a_callback_that_exits_its_fiber_is_left_as_by_a_panic) {
 /* ---- Loops in loops ---- */
 
 static weft_loop *inner;
-
 static void inner_says(void *word) {
     CHECK(weft_loop_current() == inner);
     CHECK_EQ(weft_loop_run(loop, WEFT_LOOP_ONCE, WEFT_NEVER), -EDEADLK);
