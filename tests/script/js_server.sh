@@ -125,3 +125,17 @@ redis.close();
 END
 try 0 "$weft" run "$scratch/count.mjs"
 out_is "$((1 + 500 + answered))"
+
+# The same server in one process with a training that calls OpenBLAS: all requests are answered while it learns.
+compgen -G '/usr/lib/*/libopenblas.so.0' >/dev/null || exit 0
+PORT=0 ROUNDS=2 REDIS=unix:$scratch/redis UPSTREAM=$upstream_url "$weft" run "$examples/both.mjs" \
+    >"$scratch/both.log" 2>"$scratch/server.err" &
+server=$!
+url=$(await "$scratch/both.log" "$server" '^http:')
+try 0 "$weft" load -n 1000 -c 16 --json "$url/stats"
+wants 'it["answered"] == 1000 and it["statuses"] == {"200": 1000} and sum(it["errors"].values()) == 0'
+status=0
+wait "$server" || status=$?
+[ "$status" -eq 0 ] || fail "server and training ended with $status: $(cat "$scratch/server.err")"
+[ "$(grep -c '^training [12]: loss' "$scratch/both.log")" -eq 2 ] || fail "it did not train: $(cat "$scratch/both.log")"
+grep -qE '^served 1000 requests$' "$scratch/both.log" || fail "it did not serve all: $(cat "$scratch/both.log")"
