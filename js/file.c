@@ -103,24 +103,22 @@ static struct wf_js_file *file_of(weft_js *js, JSValueConst value) {
     return file;
 }
 
-/* What would wait is opened anew where that can be: a socket cannot. */
-static int adopt_descriptor(weft_fd *out, int number) {
+int wf_js_open_again(int number) {
     struct stat about;
     char path[32];
-    if (fstat(number, &about) != 0)
-        return -errno;
-    if (S_ISFIFO(about.st_mode) || (S_ISCHR(about.st_mode) && isatty(number) == 1)) {
-        int way = fcntl(number, F_GETFL);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", number);
-        int own = way < 0 ? -1 : open(path, (way & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        if (own >= 0) {
-            int error = weft_adopt(out, own, 0);
-            if (error)
-                close(own);
-            return error;
-        }
-    }
-    return weft_adopt(out, number, WEFT_ADOPT_KEEP);
+    int flags = fcntl(number, F_GETFL);
+    if (flags < 0 || fstat(number, &about) != 0 || (!S_ISFIFO(about.st_mode) && isatty(number) != 1))
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", number);
+    return open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static int adopt_descriptor(weft_fd *out, int number) {
+    int own = wf_js_open_again(number);
+    int error = weft_adopt(out, own < 0 ? number : own, own < 0 ? WEFT_ADOPT_KEEP : 0);
+    if (error && own >= 0)
+        close(own);
+    return error;
 }
 
 static struct wf_js_file *file_adopt(weft_js *js, int number) {

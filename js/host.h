@@ -294,6 +294,9 @@ bool wf_js_is_ffi_due(const weft_js *js);
 void wf_js_free_ffi(weft_js *js);
 /* js/ffi_memory.c: whether a buffer may be detached; else foreign code uses it, which is an exception. */
 bool wf_js_is_unpinned(JSContext *context, JSValueConst buffer);
+/* js/file.c: a descriptor for the same terminal or pipe that does not block, while that of the others still does; -1: it is
+ * something else, or cannot be had. */
+int wf_js_open_again(int number);
 /* js/file.c: those with numbers; when the engine is gone, whose handles are known by them. */
 void wf_js_drop_files(weft_js *js);
 /* js/callback.c: at the end, nobody will call any more. */

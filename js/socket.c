@@ -160,13 +160,6 @@ static JSValue js_net_pipe(JSContext *context, JSValueConst self, int count, JSV
     return list;
 }
 
-/* A terminal is opened once more: others have it, too, and would be surprised if it did not block any more. */
-static int open_again(int number) {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", number);
-    return isatty(number) == 1 ? open(path, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
-}
-
 /* netAdopt(descriptor, stays open) -> stream */
 static JSValue js_net_adopt(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     int32_t number;
@@ -175,7 +168,7 @@ static JSValue js_net_adopt(JSContext *context, JSValueConst self, int count, JS
     if (count < 2 || JS_ToInt32(context, &number, arguments[0]))
         return JS_EXCEPTION;
     bool stays = JS_ToBool(context, arguments[1]);
-    int own = stays ? open_again(number) : -1;
+    int own = stays ? wf_js_open_again(number) : -1;
     int error = weft_adopt(&fd, own < 0 ? number : own, stays && own < 0 ? WEFT_ADOPT_KEEP : 0);
     if (error && own >= 0)
         close(own);

@@ -6,10 +6,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,29 +20,101 @@
 
 extern char **environ;
 
-/* write(descriptor, text or bytes): all of it, in order, as console.log does in Node for files and terminals. */
-static JSValue js_write(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    int32_t number;
-    size_t size;
-    (void)self;
-    if (count < 2 || JS_ToInt32(context, &number, arguments[0]))
-        return JS_EXCEPTION;
-    const char *text = JS_IsString(arguments[1]) ? JS_ToCStringLen(context, &size, arguments[1]) : NULL;
-    const char *bytes = text ? text : (const char *)JS_GetUint8Array(context, &size, arguments[1]);
-    if (!bytes && JS_HasException(context))
-        return JS_EXCEPTION;
-    int error = 0;
-    for (size_t done = 0; done < size && !error;) {
+static int write_all(int number, const char *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
         ssize_t written = write(number, bytes + done, size - done);
         if (written >= 0)
             done += (size_t)written;
         else if (errno == EAGAIN)
             (void)poll(&(struct pollfd){.fd = number, .events = POLLOUT}, 1, -1);
         else if (errno != EINTR)
-            error = -errno;
+            return -errno;
     }
+    return 0;
+}
+
+/* The engine has half characters as they are, in three bytes of which the first is this; as UTF-8 they are U+FFFD. */
+static char *mend_halves(const char *text, size_t size) {
+    char *mended = malloc(size);
+    if (!mended)
+        return NULL;
+    memcpy(mended, text, size);
+    for (char *at = mended; (at = memchr(at, 0xed, size - (size_t)(at - mended))) != NULL; at++)
+        if ((size_t)(at - mended) + 2 < size && (uint8_t)at[1] >= 0xa0)
+            memcpy(at, "\xef\xbf\xbd", 3);
+    return mended;
+}
+
+static int write_text(int number, const char *text, size_t size) {
+    if (!memchr(text, 0xed, size))
+        return write_all(number, text, size);
+    char *mended = mend_halves(text, size);
+    int error = mended ? write_all(number, mended, size) : -ENOMEM;
+    free(mended);
+    return error;
+}
+
+/* write(descriptor, text or bytes) -> 0 or a negative error: all of it, in order, as Node does for its standard output. */
+static JSValue js_write(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    int32_t number;
+    size_t size;
+    (void)self;
+    if (count < 2 || JS_ToInt32(context, &number, arguments[0]))
+        return JS_EXCEPTION;
+    if (!JS_IsString(arguments[1])) {
+        const char *bytes = (const char *)JS_GetUint8Array(context, &size, arguments[1]);
+        return !bytes && JS_HasException(context) ? JS_EXCEPTION : JS_NewInt32(context, write_all(number, bytes, size));
+    }
+    const char *text = JS_ToCStringLen(context, &size, arguments[1]);
+    if (!text)
+        return JS_EXCEPTION;
+    int error = write_text(number, text, size);
     JS_FreeCString(context, text);
-    return error && error != -EPIPE ? wf_js_throw_errno(context, error, "write") : JS_UNDEFINED;
+    return JS_NewInt32(context, error);
+}
+
+/* windowSize(descriptor) -> [columns, rows]; undefined: it is no terminal */
+static JSValue js_window_size(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct winsize size;
+    int32_t number;
+    (void)self;
+    if (count < 1 || JS_ToInt32(context, &number, arguments[0]))
+        return JS_EXCEPTION;
+    if (ioctl(number, TIOCGWINSZ, &size) != 0)
+        return JS_UNDEFINED;
+    JSValue list = JS_NewArray(context);
+    JS_SetPropertyUint32(context, list, 0, JS_NewInt32(context, size.ws_col));
+    JS_SetPropertyUint32(context, list, 1, JS_NewInt32(context, size.ws_row));
+    return list;
+}
+
+/* setTerminal(descriptor, how) -> how it was, for another call; undefined: keys come one by one, and are not shown */
+static JSValue js_set_terminal(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct termios before, after;
+    int32_t number;
+    size_t size = 0;
+    (void)self;
+    if (count < 2 || JS_ToInt32(context, &number, arguments[0]))
+        return JS_EXCEPTION;
+    const uint8_t *given = JS_IsUndefined(arguments[1]) ? NULL : JS_GetArrayBuffer(context, &size, arguments[1]);
+    if (!JS_IsUndefined(arguments[1]) && (!given || size != sizeof after))
+        return JS_ThrowTypeError(context, "no setting of a terminal");
+    if (tcgetattr(number, &before) != 0)
+        return wf_js_throw_system(context, -errno, "tcgetattr", NULL, NULL);
+    if (given) {
+        memcpy(&after, given, sizeof after);
+    } else {
+        after = before;
+        after.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
+        after.c_oflag |= ONLCR;
+        after.c_cflag |= CS8;
+        after.c_lflag &= ~(tcflag_t)(ECHO | ICANON | IEXTEN | ISIG);
+        after.c_cc[VMIN] = 1;
+        after.c_cc[VTIME] = 0;
+    }
+    if (tcsetattr(number, TCSADRAIN, &after) != 0)
+        return wf_js_throw_system(context, -errno, "tcsetattr", NULL, NULL);
+    return JS_NewArrayBufferCopy(context, (const uint8_t *)&before, sizeof before);
 }
 
 /* now(): milliseconds since the instance's clock began to count, with a fraction; epoch(): those of the world */
@@ -310,6 +385,13 @@ static JSValue js_memory(JSContext *context, JSValueConst self, int count, JSVal
     return JS_NewInt64(context, usage.malloc_size);
 }
 
+/* Whoever writes where nobody reads any more gets an error, as from weft's descriptors. A handler of the program's own stays. */
+static void ignore_broken_pipes(void) {
+    struct sigaction present;
+    if (sigaction(SIGPIPE, NULL, &present) == 0 && present.sa_handler == SIG_DFL && !(present.sa_flags & SA_SIGINFO))
+        signal(SIGPIPE, SIG_IGN);
+}
+
 int wf_js_add_system(JSContext *context, JSValueConst host) {
     static const JSCFunctionListEntry functions[] = {
         JS_CFUNC_DEF("write", 2, js_write),
@@ -330,6 +412,8 @@ int wf_js_add_system(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("exit", 1, js_exit),
         JS_CFUNC_DEF("setExitCode", 1, js_set_exit_code),
         JS_CFUNC_DEF("isTTY", 1, js_is_tty),
+        JS_CFUNC_DEF("windowSize", 1, js_window_size),
+        JS_CFUNC_DEF("setTerminal", 2, js_set_terminal),
         JS_CFUNC_DEF("random", 3, js_random),
         JS_CFUNC_DEF("isPromise", 1, js_is_promise),
         JS_CFUNC_DEF("isProxy", 1, js_is_proxy),
@@ -340,5 +424,6 @@ int wf_js_add_system(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("collect", 0, js_collect),
         JS_CFUNC_DEF("memory", 0, js_memory),
     };
+    ignore_broken_pipes();
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }

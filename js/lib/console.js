@@ -12,8 +12,9 @@
         let colors;
         return {
             stream: undefined,
+            usual: undefined, // the stream's own way to write, which comes to the same
             write(text) {
-                if (this.stream === undefined) host.write(fd, text);
+                if (this.stream === undefined || this.stream.write === this.usual) host.write(fd, text);
                 else this.stream.write(text);
             },
             hasColors() {
@@ -222,11 +223,11 @@
     });
     Object.defineProperty(consoleObject, Symbol.toStringTag, { value: 'console', configurable: true });
 
-    // From then on the console writes to these streams, so that a program that replaces process.stdout.write sees it.
-    function useStreams(stdout, stderr) {
-        output.stdout.stream = stdout;
-        output.stderr.stream = stderr;
+    // From then on the console writes to this stream if a program has put something else in the place of its write().
+    function useStream(name, stream) {
+        output[name].stream = stream;
+        output[name].usual = stream.write;
     }
 
-    return { console: consoleObject, default: consoleObject, Console, useStreams };
+    return { console: consoleObject, default: consoleObject, Console, useStream };
 })

@@ -49,16 +49,8 @@
             this.ppid = host.ppid();
             this.features = {};
             this.config = {};
-            this.stdout = new Output(1);
-            this.stderr = new Output(2);
         }
 
-        // With the first look at it: a stream that reads what the program is given.
-        get stdin() {
-            const value = need('stdin').open();
-            Object.defineProperty(this, 'stdin', { configurable: true, enumerable: true, writable: true, value });
-            return value;
-        }
 
         get exitCode() {
             return exitCode;
@@ -177,31 +169,29 @@
             return true;
         }
     }
+    // Standard streams are made with the first look at them. The console writes to those that a program has changed.
+    function standard(name, open) {
+        Object.defineProperty(Process.prototype, name, {
+            configurable: true,
+            enumerable: true,
+            get() {
+                const value = open();
+                Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value });
+                if (name !== 'stdin')
+                    need('console').useStream(name, value);
+                return value;
+            },
+            set(value) {
+                Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value });
+            },
+        });
+    }
+    standard('stdin', () => need('stdin').open());
+    standard('stdout', () => need('stdout').open(1));
+    standard('stderr', () => need('stdout').open(2));
+
     Process.prototype.hrtime.bigint = () => host.hrtime();
     Object.defineProperty(Process.prototype, Symbol.toStringTag, { configurable: true, value: 'process' });
-
-    // Enough of a stream for programs that print.
-    class Output extends EventEmitter {
-        constructor(fd) {
-            super();
-            this.fd = fd;
-            this.isTTY = host.isTTY(fd) || undefined;
-            this.writable = true;
-        }
-
-        write(chunk, encoding, callback) {
-            const done = typeof encoding === 'function' ? encoding : callback;
-            host.write(this.fd, chunk);
-            if (done)
-                host.nextTick(done);
-            return true;
-        }
-
-        end(chunk, encoding, callback) {
-            if (chunk !== undefined && typeof chunk !== 'function')
-                this.write(chunk, encoding, callback);
-        }
-    }
 
     const started = host.now();
     const reminder = Symbol('handled late');
