@@ -4,10 +4,8 @@
  * js/stream.c. Addresses are texts, as weft_address_parse takes them.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
