@@ -154,6 +154,7 @@ void weft_js_free(weft_js *js) {
     weft_loop_unref(js->loop);
     free(js->rejections);
     free(js->piece);
+    free(js->leaving);
     free(js);
 }
 

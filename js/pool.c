@@ -3,8 +3,8 @@
  * js/pool.c - pools of works whose functions are JavaScript: making and freeing them, waiting for them, what is told of them.
  *
  * A pool is one of weft's with a single thread, since its works take turns in one engine, which comes with the first work and goes
- * when there has been none for a while. How many works have begun and wait is limited by max_running. It is freed with the last that
- * knows it: its handle, works that are not over, groups, events on their way to JavaScript.
+ * when there has been none for a while. How many works have begun and wait is limited by max_running. It is closed with the last that
+ * knows it: its handle, works that are not over, groups. What is told of it comes from any thread, and may still be on its way then.
  */
 #include "pool.h"
 
@@ -23,6 +23,7 @@ struct news {
 
 static void close_pool(struct wf_js_pool *pool);
 static void close_later(void *opaque);
+static void drop_block(struct wf_js_pool *pool);
 static int on_event(const weft_pool_event *event, void *arg);
 static void tell_event(void *opaque);
 
@@ -54,13 +55,13 @@ struct wf_js_pool *wf_js_pool_of(JSContext *context, JSValueConst value) {
 }
 
 struct wf_js_pool *wf_js_pool_ref(struct wf_js_pool *pool) {
-    atomic_fetch_add(&pool->references, 1);
+    pool->users++;
     return pool;
 }
 
 /* With the turn, or by finalizers. A pool cannot be freed by a work of its own: one that was given up may be the last. */
 void wf_js_pool_unref(struct wf_js_pool *pool) {
-    if (atomic_fetch_sub(&pool->references, 1) > 1)
+    if (--pool->users > 0)
         return;
     if (weft_work_pool() != pool->pool) {
         close_pool(pool);
@@ -81,8 +82,14 @@ static void close_pool(struct wf_js_pool *pool) {
     *(pool->previous ? &pool->previous->next : &pool->js->pools) = pool->next;
     if (pool->next)
         pool->next->previous = pool->previous;
+    atomic_store(&pool->is_closing, true);
     weft_pool_free(pool->pool);
-    free(pool);
+    drop_block(pool);
+}
+
+static void drop_block(struct wf_js_pool *pool) {
+    if (atomic_fetch_sub(&pool->references, 1) == 1)
+        free(pool);
 }
 
 static void pool_finalize(JSRuntime *runtime, JSValueConst value) {
@@ -174,6 +181,7 @@ static JSValue js_pool_new(JSContext *context, JSValueConst self, int count, JSV
         return JS_IsException(object) ? object : JS_ThrowOutOfMemory(context);
     }
     pool->js = js;
+    atomic_store(&pool->references, 1);
     bool is_good = read_options(context, arguments[0], pool, &options);
     bool has_listener = JS_IsFunction(context, arguments[2]);
     options.name = "js-pool";
@@ -181,11 +189,11 @@ static JSValue js_pool_new(JSContext *context, JSValueConst self, int count, JSV
     options.handler_arg = pool;
     int error = is_good ? weft_pool_new(&pool->pool, &options) : 0;
     if (!is_good || error) {
-        free(pool);
+        drop_block(pool);
         JS_FreeValue(context, object);
         return is_good ? wf_js_throw_pool(context, error) : JS_EXCEPTION;
     }
-    atomic_store(&pool->references, 1);
+    pool->users = 1;
     pool->on_over = JS_DupValue(context, arguments[1]);
     pool->on_event = has_listener ? JS_DupValue(context, arguments[2]) : JS_UNDEFINED;
     pool->next = js->pools;
@@ -204,16 +212,19 @@ static int on_event(const weft_pool_event *event, void *arg) {
     if (!news)
         return -ENOMEM; /* it is not told, and that is all */
     struct wf_js_pool *pool = arg;
-    *news = (struct news){.pool = wf_js_pool_ref(pool), .event = *event};
+    weft_js *js = pool->js;
+    *news = (struct news){.pool = pool, .event = *event};
     news->status = event->result ? event->result->status : WEFT_WORK_PENDING;
-    atomic_fetch_add(&pool->js->posted, 1);
-    int error = wf_js_submit(pool->js->loop, tell_event, news);
-    if (error) { /* the loop has ended */
-        atomic_fetch_sub(&pool->js->posted, 1);
-        atomic_fetch_sub(&pool->references, 1);
+    atomic_fetch_add(&pool->references, 1); /* the pool is open, since it calls */
+    atomic_fetch_add(&js->posted, 1); /* whoever frees the instance sets has_ended, and waits for what was posted */
+    bool is_over = atomic_load(&js->has_ended) || atomic_load(&pool->is_closing);
+    int error = is_over ? -EPIPE : wf_js_submit(js->loop, tell_event, news);
+    if (error) {
+        atomic_fetch_sub(&js->posted, 1);
+        drop_block(pool);
         free(news);
     }
-    return error;
+    return is_over ? 0 : error;
 }
 
 static void tell_event(void *opaque) {
@@ -238,7 +249,7 @@ static void tell_event(void *opaque) {
         for (int i = 0; i < COUNT; i++)
             JS_FreeValue(context, arguments[i]);
     }
-    wf_js_pool_unref(pool);
+    drop_block(pool);
     free(news);
     wf_js_leave(js);
     atomic_fetch_sub(&js->posted, 1);

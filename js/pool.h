@@ -11,7 +11,9 @@ struct wf_js_pool {
     weft_js *js;
     weft_pool *pool;
     struct wf_js_pool *next, *previous; /* of the instance's */
-    atomic_int references;              /* its handle, works, groups, and what is on its way to JavaScript */
+    int users;                          /* its handle, works, groups; with the turn: the last of them closes it */
+    atomic_int references;              /* of the block: while it is open, and what is on its way to JavaScript */
+    atomic_bool is_closing;             /* nothing more is told */
     uint32_t max_running;               /* 0: any number */
     weft_rejection rejection;
     bool has_alarms; /* time may do something to any of its works */

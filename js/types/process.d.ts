@@ -79,3 +79,10 @@ declare module 'weft:process' {
     /** Calls the function for each; that does not keep the program running. The result ends it. */
     export function onSignal(names: SignalName | SignalName[], fn: (name: SignalName) => void): () => void;
 }
+
+declare module 'weft:go' {
+    interface Cases {
+        exit: { exit: import('weft:process').Child };
+        signal: { signal: import('weft:process').Signals };
+    }
+}

@@ -23,13 +23,13 @@ const stay = () => {
 console.log(await thrown(() => go(() => scope((children) => {
     children.go(stay);
     stay();
-}, { timeout: 2 }))));
+}, { timeout: 50 }))));
 flush('time, on a fiber');
 console.log(await thrown(() => scope(async (children) => {
     children.go(stay);
     await new Promise((resolve) => children.signal.addEventListener('abort', resolve));
     log.push('told');
-}, { timeout: 2 })));
+}, { timeout: 50 })));
 flush('time, elsewhere');
 console.log(await scope(() => 'in time', { timeout: 1e6 }), await go(() => scope(() => 'in time', { timeout: 1e6 })));
 
@@ -137,7 +137,7 @@ flush('most');
 console.log(await thrown(() => go(() => scope((children) => {
     children.go(stay);
     children.go(() => 'waits for room, and never begins');
-}, { max: 1, timeout: 2 }))));
+}, { max: 1, timeout: 50 }))));
 flush('no room');
 for (const wrong of [() => scope(), () => scope(() => {}, { max: 0 }), () => scope(() => {}, { timeout: -1 }),
     () => scope(() => {}, { signal: {} })])
