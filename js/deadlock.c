@@ -94,8 +94,11 @@ int wf_js_run_until_quiet(weft_js *js) {
 static int step(weft_js *js) {
     weft_time until = weft_after(MOMENT);
     int status = weft_loop_run(js->loop, WEFT_LOOP_ONCE, until);
-    if (status != 1 || js->has_ended || weft_now() < until)
+    bool is_late = status == -ETIMEDOUT || (status == 1 && weft_now() >= until); /* the first: before the turn began */
+    if (!is_late)
         return status;
+    if (js->has_ended)
+        return 1;
     return wf_js_is_stranded(js) ? 0 : weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER);
 }
 

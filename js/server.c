@@ -53,7 +53,10 @@ static void *drop_main(void *opaque) {
 static int start_user(struct wf_js_server *server, void *(*fn)(void *)) {
     weft_fiber id;
     atomic_fetch_add(&server->users, 1);
-    int error = weft_spawn(&id, fn, server);
+    const weft_js *js = server->js;
+    weft_spawn_options options = {.runtime =
+                                      js->holder ? js->home : NULL}; /* not that of a pool, whose work may call */
+    int error = weft_spawn_with(&id, &options, fn, server);
     if (error)
         atomic_fetch_sub(&server->users, 1); /* not the last: whoever serves is one */
     else
