@@ -19,18 +19,46 @@ enum { NO_PLACE = -1 };
 
 static JSClassID channel_class;
 
+static void leave_later(weft_js *js, struct wf_js_channel *channel);
+static void leave_now(void *opaque);
+
 static void channel_finalize(JSRuntime *runtime, JSValueConst value) {
     struct wf_js_channel *channel = JS_GetOpaque(value, channel_class);
     if (!channel)
         return;
+    if (channel->line) {
+        leave_later(JS_GetRuntimeOpaque(runtime), channel);
+        return;
+    }
     for (uint32_t i = 0; i < channel->room; i++)
         JS_FreeValueRT(runtime, channel->values[i]);
-    if (channel->line)
-        wf_js_line_leave(channel->line, JS_GetRuntimeOpaque(runtime));
-    else
-        weft_chan_free(channel->chan);
+    weft_chan_free(channel->chan);
     free(channel->values);
     free(channel);
+}
+
+/* An error that ends the instance frees handles on its way: whether their line has lost somebody is known a little later. */
+static void leave_later(weft_js *js, struct wf_js_channel *channel) {
+    bool is_first = !js->gone;
+    channel->next_gone = js->gone;
+    js->gone = channel;
+    if (is_first && !js->has_ended)
+        (void)wf_js_bring(js, leave_now, js, false);
+}
+
+static void leave_now(void *opaque) {
+    weft_js *js = opaque;
+    wf_js_brought(js);
+    wf_js_leave_lines(js);
+}
+
+void wf_js_leave_lines(weft_js *js) {
+    while (js->gone) {
+        struct wf_js_channel *channel = js->gone;
+        js->gone = channel->next_gone;
+        wf_js_line_leave(channel->line, js);
+        free(channel);
+    }
 }
 
 static void channel_mark(JSRuntime *runtime, JSValueConst value, JS_MarkFunc *mark) {
@@ -144,27 +172,33 @@ static bool put_item(JSContext *context, struct wf_js_channel *channel, JSValueC
     if (!channel->line)
         return take_place(context, channel, value, &out->place);
     out->parcel = wf_js_pack(context, value, list);
-    return out->parcel != NULL;
+    if (out->parcel)
+        wf_js_line_enter(channel->line, out->parcel);
+    return out->parcel;
 }
 
 static JSValue take_item(JSContext *context, struct wf_js_channel *channel, union wf_js_item item) {
     if (!channel->line)
         return give_place(context, channel, item.place);
-    bool is_late = wf_js_of(context)->has_ended;
-    JSValue value = is_late ? JS_UNDEFINED : wf_js_unpack(context, item.parcel, NULL);
-    wf_js_parcel_drop(item.parcel, is_late);
-    return value;
+    wf_js_line_exit(channel->line, item.parcel);
+    return wf_js_open(context, item.parcel, NULL);
 }
 
 static void drop_item(JSContext *context, struct wf_js_channel *channel, union wf_js_item item) {
-    if (channel->line)
-        wf_js_parcel_drop(item.parcel, false);
-    else
+    if (!channel->line) {
         JS_FreeValue(context, give_place(context, channel, item.place));
+        return;
+    }
+    wf_js_line_exit(channel->line, item.parcel);
+    wf_js_parcel_drop(item.parcel, false);
 }
 
-static bool is_broken(struct wf_js_channel *channel, int status) {
-    return status == -EPIPE && channel->line && wf_js_line_is_broken(channel->line);
+/* Whether it was closed because nobody is left at the other end; then that is an error. */
+static bool is_broken(JSContext *context, struct wf_js_channel *channel, int status) {
+    if (status != -EPIPE || !channel->line || !wf_js_line_is_broken(channel->line))
+        return false;
+    wf_js_throw_coded(context, "EOWNERDEAD", "The instance at the other end of the channel has died");
+    return true;
 }
 
 /* ---- Sending and receiving ---- */
@@ -192,8 +226,8 @@ static JSValue sent(JSContext *context, struct wf_js_channel *channel, int statu
     if (status == 0)
         return JS_UNDEFINED;
     drop_item(context, channel, item); /* it is nobody's */
-    if (is_broken(channel, status))
-        return wf_js_throw_errno(context, -EOWNERDEAD, "send");
+    if (is_broken(context, channel, status))
+        return JS_EXCEPTION;
     return status == -EPIPE ? JS_ThrowTypeError(context, "send on a closed channel")
                             : wf_js_throw_errno(context, status, "send");
 }
@@ -201,8 +235,8 @@ static JSValue sent(JSContext *context, struct wf_js_channel *channel, int statu
 static JSValue received(JSContext *context, struct wf_js_channel *channel, int status, union wf_js_item item) {
     if (status == 0)
         return take_item(context, channel, item);
-    if (is_broken(channel, status))
-        return wf_js_throw_errno(context, -EOWNERDEAD, "recv");
+    if (is_broken(context, channel, status))
+        return JS_EXCEPTION;
     return status == -EPIPE ? JS_UNDEFINED : wf_js_throw_errno(context, status, "recv");
 }
 

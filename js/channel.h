@@ -17,6 +17,7 @@ struct wf_js_channel {
     JSValue *values;         /* without a line: a free place has the number of the next one */
     uint32_t room;
     int32_t first_free;
+    struct wf_js_channel *next_gone; /* of those whose handle has gone, and whose line is not left yet */
 };
 
 /* A value on its way through a channel: the number of a place beside it, or a parcel. */
@@ -29,6 +30,9 @@ union wf_js_item {
 struct wf_js_channel *wf_js_channel_shared(JSValueConst value);
 JSValue wf_js_channel_adopt(JSContext *context, struct wf_js_line *line);
 
+/* The instance is no more, or is about to be: its lines hear of it. */
+void wf_js_leave_lines(weft_js *js);
+
 /* js/line.c: what is shared. An instance holds a line as long as it has a handle, or several; a parcel carries one, or not. */
 struct wf_js_line *wf_js_line_new(uint32_t capacity, int *error);
 weft_chan *wf_js_line_chan(struct wf_js_line *line);
@@ -40,5 +44,10 @@ void wf_js_line_leave(struct wf_js_line *line, const weft_js *js);
 struct wf_js_line *wf_js_line_carry(struct wf_js_line *line);
 /* is_lost: the parcel was for an instance that has died. */
 void wf_js_line_uncarry(struct wf_js_line *line, bool is_lost);
+/* A parcel is sent through it; and is not inside any more, or never was. */
+void wf_js_line_enter(struct wf_js_line *line, struct wf_js_parcel *parcel);
+void wf_js_line_exit(struct wf_js_line *line, struct wf_js_parcel *parcel);
+/* Lines that are only inside of each other go. */
+void wf_js_lines_collect(void);
 
 #endif

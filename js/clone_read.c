@@ -408,6 +408,8 @@ static JSValue give_bytes(struct reader *reader, struct wf_js_cargo *cargo) {
 static JSValue read_cargo(struct reader *reader, uint32_t index) {
     JSContext *context = reader->context;
     struct wf_js_cargo *cargo = &reader->parcel->cargo[index];
+    if (cargo->is_gone && cargo->kind == WF_JS_CARGO_CHANNEL) /* js/line.c has taken it out */
+        return wf_js_throw_coded(context, "EOWNERDEAD", "The instance at the other end of the channel has died");
     if (cargo->is_gone)
         return JS_ThrowInternalError(context, "what was transferred is somebody else's by now");
     switch (cargo->kind) {

@@ -126,13 +126,17 @@ struct weft_js {
     atomic_bool has_ended; /* process.exit, or something that nobody caught, or it is being freed */
     int exit_code;
     /* What others bring, and ends. */
-    atomic_int incoming;       /* callbacks that others have brought, and the loop will call: js/incoming.c */
-    struct seat *seats;        /* ports: js/port.c */
-    struct seat *closing;      /* those that the close phase will end */
-    struct promised *promised; /* of Atomics.waitAsync */
-    uint32_t errors;           /* that nobody has caught */
-    bool has_finished;         /* by itself, with nothing left to do */
-    bool is_lost;              /* when it is freed, and has not: js/line.c */
+    atomic_int incoming;          /* callbacks that others have brought, and the loop will call: js/incoming.c */
+    struct seat *seats;           /* ports: js/port.c */
+    struct wf_js_channel *gone;   /* handles of channels: js/channel.c */
+    struct seat *closing;         /* those that the close phase will end */
+    struct promised *promised;    /* of Atomics.waitAsync */
+    uint32_t errors;              /* that nobody has caught */
+    bool has_finished;            /* by itself, with nothing left to do */
+    bool is_lost;                 /* when it is freed, and has not: js/line.c */
+    struct wf_js_child *child;    /* its own side, if another instance has started it: js/spawn.c */
+    struct wf_js_child *children; /* those that it has started */
+    weft_time deadline;           /* when it ends, whatever it does; 0: never */
 };
 
 /* js/instance.c */
@@ -303,6 +307,8 @@ void wf_js_drop_files(weft_js *js);
 void wf_js_drop_callbacks(weft_js *js);
 /* js/atomics.c: at the end, nobody will be notified any more. */
 void wf_js_drop_promised(weft_js *js);
+/* js/spawn.c: at the end, they end too. */
+void wf_js_drop_children(weft_js *js);
 /* js/value.c: texts that outlive the call, made by malloc (null: an exception); times in milliseconds, below 0 without a limit
  * (false: an exception); and a value that is at hand, which elsewhere than on a fiber becomes a promise, as if waited for. */
 char *wf_js_copy_text(JSContext *context, JSValueConst value);
@@ -337,6 +343,7 @@ int wf_js_add_shared(JSContext *context, JSValueConst host);
 int wf_js_add_ports(JSContext *context, JSValueConst host);
 int wf_js_add_atomics(JSContext *context, JSValueConst host);
 int wf_js_add_waits(JSContext *context, JSValueConst host);
+int wf_js_add_spawn(JSContext *context, JSValueConst host);
 int wf_js_add_gates(JSContext *context, JSValueConst host);
 int wf_js_add_pools(JSContext *context, JSValueConst host);
 int wf_js_add_works(JSContext *context, JSValueConst host);

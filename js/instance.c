@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channel.h"
 #include "host.h"
 #include "port.h"
 
@@ -32,7 +33,7 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_gates,       wf_js_add_sleep,   wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,
     wf_js_add_trace,       wf_js_add_parcels, wf_js_add_shared,    wf_js_add_ports,        wf_js_add_atomics,
     wf_js_add_waits,       wf_js_add_ffi,     wf_js_add_files,     wf_js_add_pools,        wf_js_add_works,
-    wf_js_add_work_groups,
+    wf_js_add_work_groups, wf_js_add_spawn,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -116,16 +117,17 @@ void weft_js_free(weft_js *js) {
     js->has_ended = true;
     wf_js_drop_ports(js);
     wf_js_drop_promised(js);
+    wf_js_drop_children(js);
     wf_js_cancel_all(js);
     wf_js_stop_ffi(js);
     wf_js_cancel_works(js);
     weft_shield();
     while (js->fibers || js->waits || js->servers || js->queued || js->drains || js->rejects || js->incoming ||
-           wf_js_is_ffi_due(js) || js->job_count || atomic_load(&js->posted)) {
+           wf_js_is_ffi_due(js) || js->job_count || atomic_load(&js->posted) || js->children) {
         wf_js_drop_servers(js);
         if (weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER) >= 0)
             continue;
-        if (js->fibers || js->waits || js->servers || js->job_count)
+        if (js->fibers || js->waits || js->servers || js->job_count || js->children)
             weft_fatal("a JavaScript instance with fibers was freed after its loop had ended");
         break; /* it has dropped the rest */
     }
@@ -149,6 +151,8 @@ void weft_js_free(weft_js *js) {
     }
     if (js->runtime)
         JS_FreeRuntime(js->runtime);
+    wf_js_leave_lines(js);
+    wf_js_lines_collect();
     wf_js_drop_files(js);
     wf_js_client_unref(js->client);
     weft_loop_unref(js->loop);
@@ -240,6 +244,9 @@ const char *wf_js_find_stack_end(void) {
 static int on_interrupt(JSRuntime *runtime, void *opaque) {
     weft_js *js = opaque;
     char why[128];
+    weft_maybe_yield(); /* to other instances: nobody else enters this one */
+    if (js->deadline && weft_now() >= js->deadline)
+        js->has_ended = true;
     if (js->has_ended)
         return 1;
     if (!js->begun || weft_now() - js->begun <= js->options.max_run)

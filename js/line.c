@@ -3,21 +3,29 @@
  * js/line.c - what instances share of a channel: weft's channel, with parcels in it, and who may still use it.
  *
  * An instance *holds* a line while it has handles of it; a parcel *carries* one that is part of its value. When neither is left, the
- * line goes, and the parcels that are still inside.
+ * line goes, and the parcels that are still inside. A line knows which of the parcels inside of it carry others.
  *
  * Broken lines. An instance that ends by an error, an exit or by force will not send what others wait for. When it has held a line,
  * or a parcel for it has carried one, and only one instance is left that knows the line, the line breaks: it is closed, and whoever
- * waits, or tries to, is told. What the dead have sent can still be received. What the survivor has sent itself cannot, by anybody,
- * and is dropped, so that a channel for the answer, which is often part of a question, breaks too. As long as there are two instances
- * nothing happens: the other one may do what the dead has left undone.
+ * waits, or tries to, is told. What the dead have sent can still be received. What the survivor has sent will not be received by
+ * anybody else; so a line for the answer, which is often part of a question, is taken out of it and breaks, too. As long as there are
+ * two instances nothing happens: the other one may do what the dead has left undone. Nor does a line break that was closed before: who
+ * closes it has sent all there is.
  *
- * Locks: only one line is locked at a time. Parcels are dropped without any lock, for they may carry other lines.
+ * Orphans. Nobody holds them, but they are carried; somebody may get them by a parcel. If all those parcels are inside of other
+ * orphans nobody ever will: then they go together, whatever rings they form. That is looked for when there are twice as many as were
+ * left the last time, and when an instance ends.
+ *
+ * One lock guards who knows whom, of all lines: it is taken when a handle or a parcel that carries lines comes or goes, not for other
+ * messages. Parcels are dropped without it.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "channel.h"
 #include "parcel.h"
+
+enum { ORPHANS_LEAST = 16 };
 
 struct holder {
     uint64_t number; /* of the instance */
@@ -26,17 +34,29 @@ struct holder {
 
 struct wf_js_line {
     weft_chan *chan;
-    weft_mutex lock;
-    struct holder *holders; /* this and the rest under lock */
-    uint32_t holder_count, holder_room;
-    uint32_t carriers; /* parcels */
-    bool has_lost;     /* somebody who knew it has died */
     atomic_bool is_broken;
+    /* Under the lock of all. */
+    struct holder *holders;
+    uint32_t holder_count, holder_room;
+    uint32_t carriers;                  /* parcels, those inside of itself too */
+    struct wf_js_parcel *inside;        /* those that carry lines, and were sent through this one */
+    bool has_lost;                      /* somebody who knew it has died */
+    bool is_orphan, is_reachable;       /* is_reachable: while they are looked at */
+    uint32_t from_outside;              /* the same */
+    struct wf_js_line *next, *previous; /* of the orphans */
 };
+
+/* Who knows whom is the process's: lines do not belong to instances. */
+static struct {
+    weft_mutex lock;
+    struct wf_js_line *orphans;
+    uint32_t count, looked_at; /* orphans now, and after the last look */
+} all;
 
 static void release(struct wf_js_line *line);
 static void break_locked(struct wf_js_line *line, struct wf_js_parcel **dropped);
-static void drop_chain(struct wf_js_parcel *parcel);
+static void set_orphan_locked(struct wf_js_line *line, bool is_orphan);
+static void collect_locked(struct wf_js_parcel **dropped);
 
 struct wf_js_line *wf_js_line_new(uint32_t capacity, int *error) {
     struct wf_js_line *line = calloc(1, sizeof *line);
@@ -56,6 +76,8 @@ bool wf_js_line_is_broken(struct wf_js_line *line) {
     return atomic_load(&line->is_broken);
 }
 
+/* ---- Who knows it ---- */
+
 static struct holder *find_holder(struct wf_js_line *line, const weft_js *js) {
     for (uint32_t i = 0; i < line->holder_count; i++)
         if (line->holders[i].number == js->number)
@@ -63,31 +85,33 @@ static struct holder *find_holder(struct wf_js_line *line, const weft_js *js) {
     return NULL;
 }
 
-int wf_js_line_hold(struct wf_js_line *line, const weft_js *js) {
-    int error = 0;
-    wf_js_lock(&line->lock);
-    struct holder *holder = find_holder(line, js);
-    if (!holder && line->holder_count == line->holder_room) {
+static struct holder *add_holder(struct wf_js_line *line, const weft_js *js) {
+    if (line->holder_count == line->holder_room) {
         uint32_t room = line->holder_room ? 2 * line->holder_room : 2;
         struct holder *longer = realloc(line->holders, room * sizeof *longer);
-        error = longer ? 0 : -ENOMEM;
-        if (longer) {
-            line->holders = longer;
-            line->holder_room = room;
-        }
+        if (!longer)
+            return NULL;
+        line->holders = longer;
+        line->holder_room = room;
     }
-    if (!holder && !error) {
-        holder = &line->holders[line->holder_count++];
-        *holder = (struct holder){.number = js->number};
-    }
+    line->holders[line->holder_count] = (struct holder){.number = js->number};
+    return &line->holders[line->holder_count++];
+}
+
+int wf_js_line_hold(struct wf_js_line *line, const weft_js *js) {
+    wf_js_lock(&all.lock);
+    struct holder *holder = find_holder(line, js);
+    if (!holder)
+        holder = add_holder(line, js);
     if (holder)
         holder->handles++;
-    wf_js_unlock(&line->lock);
-    return error;
+    set_orphan_locked(line, line->holder_count == 0);
+    wf_js_unlock(&all.lock);
+    return holder ? 0 : -ENOMEM;
 }
 
 void wf_js_line_leave(struct wf_js_line *line, const weft_js *js) {
-    wf_js_lock(&line->lock);
+    wf_js_lock(&all.lock);
     struct holder *holder = find_holder(line, js);
     line->has_lost |= js->is_lost;
     if (--holder->handles == 0)
@@ -96,66 +120,164 @@ void wf_js_line_leave(struct wf_js_line *line, const weft_js *js) {
 }
 
 struct wf_js_line *wf_js_line_carry(struct wf_js_line *line) {
-    wf_js_lock(&line->lock);
+    wf_js_lock(&all.lock);
     line->carriers++;
-    wf_js_unlock(&line->lock);
+    wf_js_unlock(&all.lock);
     return line;
 }
 
 void wf_js_line_uncarry(struct wf_js_line *line, bool is_lost) {
-    wf_js_lock(&line->lock);
+    wf_js_lock(&all.lock);
     line->has_lost |= is_lost;
     line->carriers--;
     release(line);
 }
 
-/* Unlocks; somebody has let go of it. */
-static void release(struct wf_js_line *line) {
-    struct wf_js_parcel *dropped = NULL;
-    bool is_last = line->holder_count == 0 && line->carriers == 0;
-    if (line->has_lost && line->holder_count == 1 && line->carriers == 0 && !atomic_load(&line->is_broken))
-        break_locked(line, &dropped);
-    wf_js_unlock(&line->lock);
-    drop_chain(dropped);
-    if (!is_last)
+void wf_js_line_enter(struct wf_js_line *line, struct wf_js_parcel *parcel) {
+    if (!wf_js_parcel_carries(parcel))
         return;
-    union wf_js_item item;
-    while (weft_chan_recv(line->chan, &item, WEFT_NOW) == 0)
-        wf_js_parcel_drop(item.parcel, true);
-    weft_chan_free(line->chan);
-    free(line->holders);
-    free(line);
+    wf_js_lock(&all.lock);
+    parcel->is_inside = true;
+    parcel->previous = NULL;
+    parcel->next = line->inside;
+    if (line->inside)
+        line->inside->previous = parcel;
+    line->inside = parcel;
+    wf_js_unlock(&all.lock);
 }
 
-/* What the survivor has sent goes into the list; the rest is put back, in its order. Without a buffer there is nothing inside, and
- * senders that wait are told by the closing. */
-static void break_locked(struct wf_js_line *line, struct wf_js_parcel **dropped) {
-    union wf_js_item item;
-    struct wf_js_parcel *kept = NULL, **last = &kept;
-    while (weft_chan_cap(line->chan) > 0 && weft_chan_recv(line->chan, &item, WEFT_NOW) == 0) {
-        struct wf_js_parcel *parcel = item.parcel;
-        if (parcel->from == line->holders[0].number) {
-            parcel->next = *dropped;
-            *dropped = parcel;
-        } else {
-            parcel->next = NULL;
-            *last = parcel;
-            last = &parcel->next;
-        }
+void wf_js_line_exit(struct wf_js_line *line, struct wf_js_parcel *parcel) {
+    if (!wf_js_parcel_carries(parcel))
+        return;
+    wf_js_lock(&all.lock);
+    if (parcel->is_inside) {
+        *(parcel->previous ? &parcel->previous->next : &line->inside) = parcel->next;
+        if (parcel->next)
+            parcel->next->previous = parcel->previous;
     }
-    while (kept) {
-        item.parcel = kept;
-        kept = kept->next;
-        (void)weft_chan_send(line->chan, &item, WEFT_NOW); /* there was room for all of them */
-    }
-    atomic_store(&line->is_broken, true);
-    (void)weft_chan_close(line->chan);
+    parcel->is_inside = false;
+    wf_js_unlock(&all.lock);
 }
 
-static void drop_chain(struct wf_js_parcel *parcel) {
+static void drop_all(struct wf_js_parcel *parcel) {
     while (parcel) {
         struct wf_js_parcel *next = parcel->next;
         wf_js_parcel_drop(parcel, true);
         parcel = next;
     }
+}
+
+/* Somebody has let go of the line. Unlocks. */
+static void release(struct wf_js_line *line) {
+    struct wf_js_parcel *dropped = NULL;
+    bool is_last = line->holder_count == 0 && line->carriers == 0;
+    set_orphan_locked(line, line->holder_count == 0 && !is_last);
+    if (line->has_lost && line->holder_count == 1 && line->carriers == 0 && !weft_chan_is_closed(line->chan))
+        break_locked(line, &dropped);
+    if (all.count >= 2 * all.looked_at + ORPHANS_LEAST)
+        collect_locked(&dropped);
+    wf_js_unlock(&all.lock);
+    drop_all(dropped);
+    if (!is_last)
+        return;
+    union wf_js_item item;
+    while (weft_chan_recv(line->chan, &item, WEFT_NOW) == 0) {
+        wf_js_line_exit(line, item.parcel);
+        wf_js_parcel_drop(item.parcel, true);
+    }
+    weft_chan_free(line->chan);
+    free(line->holders);
+    free(line);
+}
+
+/* ---- Broken lines ---- */
+
+/* What the survivor has sent carries nothing any more: that is in parcels of their own, in the list. */
+static void break_locked(struct wf_js_line *line, struct wf_js_parcel **dropped) {
+    for (struct wf_js_parcel *parcel = line->inside; parcel; parcel = parcel->next) {
+        struct wf_js_parcel *lost = parcel->from == line->holders[0].number ? wf_js_parcel_split(parcel) : NULL;
+        if (!lost)
+            continue;
+        lost->next = *dropped;
+        *dropped = lost;
+    }
+    atomic_store(&line->is_broken, true);
+    (void)weft_chan_close(line->chan);
+}
+
+/* ---- Orphans ---- */
+
+static void set_orphan_locked(struct wf_js_line *line, bool is_orphan) {
+    if (line->is_orphan == is_orphan)
+        return;
+    line->is_orphan = is_orphan;
+    if (is_orphan) {
+        line->previous = NULL;
+        line->next = all.orphans;
+        if (all.orphans)
+            all.orphans->previous = line;
+        all.orphans = line;
+        all.count++;
+        return;
+    }
+    *(line->previous ? &line->previous->next : &all.orphans) = line->next;
+    if (line->next)
+        line->next->previous = line->previous;
+    all.count--;
+}
+
+static struct wf_js_line *carried(const struct wf_js_parcel *parcel, uint32_t index) {
+    const struct wf_js_cargo *cargo = &parcel->cargo[index];
+    return cargo->kind == WF_JS_CARGO_CHANNEL && !cargo->is_gone ? cargo->what : NULL;
+}
+
+/* All orphans that are inside of this one. */
+static bool reach_locked(struct wf_js_line *line) {
+    bool has_more = false;
+    for (struct wf_js_parcel *parcel = line->inside; parcel; parcel = parcel->next)
+        for (uint32_t i = 0; i < parcel->cargo_count; i++) {
+            struct wf_js_line *inner = carried(parcel, i);
+            if (!inner || !inner->is_orphan || inner->is_reachable)
+                continue;
+            inner->is_reachable = has_more = true;
+        }
+    return has_more;
+}
+
+/* Puts the parcels inside of those that nobody can reach into the list; with them, they go. */
+static void collect_locked(struct wf_js_parcel **dropped) {
+    for (struct wf_js_line *line = all.orphans; line; line = line->next)
+        line->from_outside = line->carriers;
+    for (struct wf_js_line *line = all.orphans; line; line = line->next)
+        for (struct wf_js_parcel *parcel = line->inside; parcel; parcel = parcel->next)
+            for (uint32_t i = 0; i < parcel->cargo_count; i++)
+                if (carried(parcel, i))
+                    carried(parcel, i)->from_outside--;
+    for (struct wf_js_line *line = all.orphans; line; line = line->next)
+        line->is_reachable = line->from_outside > 0;
+    for (bool has_more = true; has_more;) {
+        has_more = false;
+        for (struct wf_js_line *line = all.orphans; line; line = line->next)
+            has_more |= line->is_reachable && reach_locked(line);
+    }
+    for (struct wf_js_line *line = all.orphans; line; line = line->next) {
+        union wf_js_item item;
+        while (!line->is_reachable && weft_chan_recv(line->chan, &item, WEFT_NOW) == 0) {
+            item.parcel->is_inside = false;
+            item.parcel->next = *dropped;
+            *dropped = item.parcel;
+        }
+        if (!line->is_reachable)
+            line->inside = NULL;
+    }
+    all.looked_at = all.count;
+}
+
+void wf_js_lines_collect(void) {
+    struct wf_js_parcel *dropped = NULL;
+    wf_js_lock(&all.lock);
+    if (all.count > 0)
+        collect_locked(&dropped);
+    wf_js_unlock(&all.lock);
+    drop_all(dropped);
 }

@@ -15,6 +15,15 @@ struct wf_js_parcel *wf_js_parcel_ref(struct wf_js_parcel *parcel) {
     return parcel;
 }
 
+JSValue wf_js_open(JSContext *context, struct wf_js_parcel *parcel, JSValue *transferred) {
+    weft_js *js = wf_js_of(context);
+    if (transferred)
+        *transferred = JS_UNDEFINED;
+    JSValue value = js->has_ended ? JS_UNDEFINED : wf_js_unpack(context, parcel, transferred);
+    wf_js_parcel_drop(parcel, js->has_ended); /* maybe in the middle */
+    return value;
+}
+
 static void drop_cargo(struct wf_js_cargo *cargo, bool is_lost) {
     switch (cargo->kind) {
     case WF_JS_CARGO_BYTES:
@@ -40,6 +49,45 @@ void wf_js_parcel_drop(struct wf_js_parcel *parcel, bool is_lost) {
             drop_cargo(&parcel->cargo[i], is_lost);
     free(parcel->cargo);
     free(parcel);
+}
+
+bool wf_js_parcel_carries(const struct wf_js_parcel *parcel) {
+    for (uint32_t i = 0; i < parcel->cargo_count; i++)
+        if (parcel->cargo[i].kind == WF_JS_CARGO_CHANNEL)
+            return true;
+    return false;
+}
+
+struct wf_js_parcel *wf_js_parcel_split(struct wf_js_parcel *parcel) {
+    struct wf_js_parcel *part = calloc(1, sizeof *part);
+    struct wf_js_cargo *cargo = part ? calloc(parcel->cargo_count, sizeof *cargo) : NULL;
+    if (!cargo) {
+        free(part);
+        return NULL;
+    }
+    atomic_init(&part->references, 1);
+    part->cargo = cargo;
+    for (uint32_t i = 0; i < parcel->cargo_count; i++) {
+        if (parcel->cargo[i].kind != WF_JS_CARGO_CHANNEL || parcel->cargo[i].is_gone)
+            continue;
+        cargo[part->cargo_count++] = parcel->cargo[i];
+        parcel->cargo[i].is_gone = true;
+    }
+    return part;
+}
+
+void wf_js_parcel_strip(struct wf_js_parcel **parcel) {
+    for (uint32_t i = 0; i < (*parcel)->cargo_count; i++) {
+        struct wf_js_cargo *cargo = &(*parcel)->cargo[i];
+        if (!cargo->is_gone && (cargo->kind == WF_JS_CARGO_BYTES || cargo->kind == WF_JS_CARGO_PORT)) {
+            drop_cargo(cargo, false); /* whoever unpacked it has failed before */
+            cargo->is_gone = true;
+        }
+    }
+    (*parcel)->size = 0;
+    struct wf_js_parcel *shorter = realloc(*parcel, sizeof **parcel);
+    if (shorter)
+        *parcel = shorter;
 }
 
 /* clone(value, list of what is transferred, or undefined) */

@@ -27,7 +27,8 @@ struct wf_js_cargo {
 };
 
 struct wf_js_parcel {
-    struct wf_js_parcel *next; /* in whatever list it is */
+    struct wf_js_parcel *next, *previous; /* of those inside of a line that carry others: js/line.c */
+    bool is_inside;
     atomic_int references;
     uint32_t transfers;  /* objects of the transfer list */
     size_t transfers_at; /* where they are described: behind the value */
@@ -42,7 +43,15 @@ struct wf_js_parcel {
 struct wf_js_parcel *wf_js_pack(JSContext *context, JSValueConst value, JSValueConst list);
 /* transferred, which may be null, gets an array of the objects that the transfer list has become. */
 JSValue wf_js_unpack(JSContext *context, struct wf_js_parcel *parcel, JSValue *transferred);
+/* The same for the one whom it was for: the parcel is dropped. After the end nothing is unpacked. */
+JSValue wf_js_open(JSContext *context, struct wf_js_parcel *parcel, JSValue *transferred);
 struct wf_js_parcel *wf_js_parcel_ref(struct wf_js_parcel *parcel);
+/* Whether channels are among its cargo; and a parcel of its own for those, without which the other one is left. Null: there are none,
+ * or no memory. */
+bool wf_js_parcel_carries(const struct wf_js_parcel *parcel);
+struct wf_js_parcel *wf_js_parcel_split(struct wf_js_parcel *parcel);
+/* Only its cargo is left, and what of that can be had more than once. */
+void wf_js_parcel_strip(struct wf_js_parcel **parcel);
 /* Null is allowed. is_lost: it was for an instance that has ended before it could look; then channels in it may be broken. */
 void wf_js_parcel_drop(struct wf_js_parcel *parcel, bool is_lost);
 

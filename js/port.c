@@ -160,10 +160,11 @@ static void release_seat(struct seat *seat) {
         free(seat);
 }
 
-/* The instance has it no more. */
+/* The instance has it no more. Unless somebody else has a reference, the seat may go with its object. */
 static struct wf_js_port *leave_seat(struct seat *seat) {
     weft_js *js = seat->js;
     struct wf_js_port *port = seat->port;
+    JSValue root = seat->is_rooted ? seat->object : JS_UNDEFINED;
     wf_js_lock(&port->group->lock);
     port->seat = NULL;
     seat->port = NULL;
@@ -174,10 +175,8 @@ static struct wf_js_port *leave_seat(struct seat *seat) {
         seat->next->previous = seat->previous;
     if (seat->keeps)
         weft_loop_unkeep(js->loop);
-    seat->keeps = false;
-    if (seat->is_rooted)
-        JS_FreeValue(js->context, seat->object);
-    seat->is_rooted = false;
+    seat->keeps = seat->is_rooted = false;
+    JS_FreeValue(js->context, root);
     return port;
 }
 
@@ -303,8 +302,7 @@ static void bring(struct seat *seat, struct wf_js_parcel *parcel) {
     weft_js *js = seat->js;
     JSContext *context = js->context;
     JSValue transferred;
-    JSValue value = wf_js_unpack(context, parcel, &transferred);
-    wf_js_parcel_drop(parcel, false);
+    JSValue value = wf_js_open(context, parcel, &transferred);
     bool has_failed = JS_IsException(value);
     if (has_failed)
         value = JS_GetException(context);
@@ -444,6 +442,14 @@ static JSValue js_port_attach(JSContext *context, JSValueConst self, int count, 
     return JS_UNDEFINED;
 }
 
+/* Whether a port is part of the message that it would get. */
+static bool carries(const struct wf_js_parcel *parcel, const struct wf_js_port *port) {
+    for (uint32_t i = 0; i < parcel->cargo_count; i++)
+        if (parcel->cargo[i].kind == WF_JS_CARGO_PORT && parcel->cargo[i].what == port)
+            return true;
+    return false;
+}
+
 /* portPost(handle, value, list of what is transferred, or undefined): whether somebody will get it */
 static JSValue js_port_post(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     struct seat *seat = seat_of(context, count, arguments);
@@ -459,7 +465,7 @@ static JSValue js_port_post(JSContext *context, JSValueConst self, int count, JS
         struct group *group = port->group;
         wf_js_lock(&group->lock);
         for (struct wf_js_port *other = group->ports; other && !port->is_closed; other = other->next) {
-            if (other == port || other->is_closed)
+            if (other == port || other->is_closed || carries(parcel, other))
                 continue;
             bool is_sent = enqueue_locked(other, parcel);
             is_alone &= !is_sent;
@@ -537,8 +543,7 @@ static JSValue js_port_receive(JSContext *context, JSValueConst self, int count,
     }
     if (!parcel)
         return JS_UNDEFINED;
-    JSValue value = wf_js_unpack(context, parcel, NULL);
-    wf_js_parcel_drop(parcel, false);
+    JSValue value = wf_js_open(context, parcel, NULL);
     if (JS_IsException(value))
         return value;
     JSValue list = JS_NewArray(context);

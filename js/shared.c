@@ -36,11 +36,11 @@ void wf_js_shared_unref(void *memory) {
 
 static void *engine_alloc(void *opaque, size_t size) {
     weft_js *js = opaque;
-    if (!wf_engine_has_room(js->runtime, size))
+    struct shared *shared = wf_engine_has_room(js->runtime, size) ? calloc(1, sizeof *shared + size) : NULL;
+    if (!shared) {
+        JS_ThrowOutOfMemory(js->context); /* the engine would throw nothing */
         return NULL;
-    struct shared *shared = calloc(1, sizeof *shared + size);
-    if (!shared)
-        return NULL;
+    }
     atomic_init(&shared->references, 1);
     shared->size = size;
     wf_engine_account(js->runtime, (int64_t)size);

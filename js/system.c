@@ -20,17 +20,28 @@
 
 extern char **environ;
 
+/* All of it. What several instances write to the same terminal or file does not mix, and one that has to wait for its reader keeps
+ * nobody from a worker. */
 static int write_all(int number, const char *bytes, size_t size) {
-    for (size_t done = 0; done < size;) {
+    static weft_mutex one_at_a_time = WEFT_MUTEX_INIT; /* the descriptors are the process's */
+    bool is_shared = number == STDOUT_FILENO || number == STDERR_FILENO;
+    int error = 0;
+    if (is_shared)
+        wf_js_lock(&one_at_a_time);
+    weft_blocking_begin();
+    for (size_t done = 0; done < size && !error;) {
         ssize_t written = write(number, bytes + done, size - done);
         if (written >= 0)
             done += (size_t)written;
         else if (errno == EAGAIN)
             (void)poll(&(struct pollfd){.fd = number, .events = POLLOUT}, 1, -1);
         else if (errno != EINTR)
-            return -errno;
+            error = -errno;
     }
-    return 0;
+    weft_blocking_end();
+    if (is_shared)
+        wf_js_unlock(&one_at_a_time);
+    return error;
 }
 
 /* The engine has half characters as they are, in three bytes of which the first is this; as UTF-8 they are U+FFFD. */

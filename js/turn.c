@@ -10,7 +10,7 @@
 #include "stack.h"
 
 /* What functions of C below JavaScript may need. */
-enum { STACK_SPARE = 64 * 1024 };
+enum { STACK_SPARE = 64 * 1024, REPORT_MEMORY = 64 * 1024 };
 
 static void begin_fiber(void *opaque);
 static void attend_fiber(void *opaque);
@@ -218,6 +218,8 @@ static void run_fiber(struct wf_js_fiber *fiber) {
         result = JS_GetException(context);
         JS_ClearUncatchableError(context, result); /* it was, for the fiber */
     }
+    if (has_failed && !wf_engine_has_room(js->runtime, REPORT_MEMORY))
+        JS_RunGC(js->runtime); /* what it had is garbage now; without memory nobody would hear of it */
     if (!js->has_ended)
         wf_js_call(js, fiber->settle[has_failed], 1, &result);
     JS_FreeValue(context, result);

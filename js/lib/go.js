@@ -13,9 +13,15 @@
     const { Semaphore, WaitGroup, Once, Barrier } = need('counts');
     const chan = (capacity) => new Channel(capacity);
 
+    // Of weft:parallel, which is loaded with the first call.
+    const spawn = (...values) => need('spawn').spawn(...values);
+    spawn.with = (...values) => need('spawn').spawn.with(...values);
+    const parallel = Object.fromEntries(['map', 'run', 'runWith'].map(
+        (name) => [name, (...values) => need('parallel_pool').parallel[name](...values)]));
+
     const exported = {
         go, sleep, wait, select, scope, isFiber, chan, Channel, after, ticker, Ticker,
-        Mutex, RWLock, Cond, Semaphore, WaitGroup, Once, Barrier,
+        Mutex, RWLock, Cond, Semaphore, WaitGroup, Once, Barrier, spawn, parallel,
     };
     return { ...exported, default: exported };
 })

@@ -15,6 +15,7 @@
     // ---- What comes with weft ----
 
     const builtins = {
+        'weft:parallel': 'parallel',
         'weft:go': 'go', 'weft:events': 'weft_events', 'weft:pool': 'weft_pool', 'weft:net': 'net', 'weft:process': 'children',
         'weft:trace': 'trace', 'weft:http': 'http', 'weft:ffi': 'ffi', 'node:http': 'node_http', 'node:net': 'node_net', 'node:dns': 'dns',
         'node:dns/promises': 'dns',

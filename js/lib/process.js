@@ -239,8 +239,7 @@
 
     // ---- What nobody catches ----
 
-    // The end, with the last words on standard error. False, for those who ask whether somebody cared.
-    function die(error, code = 1, place) {
+    function printLastWords(error, place) {
         let text;
         try {
             text = need('report').report(error, place);
@@ -248,6 +247,15 @@
             text = host.plainError(error) ?? 'Uncaught: a value that cannot be shown';
         }
         host.write(2, `${text}\n\nweft ${process.versions.weft}\n`);
+    }
+
+    // The end, with the last words on standard error, or to whoever has started this instance. False, for those who ask whether
+    // somebody cared.
+    function die(error, code = 1, place) {
+        if (host.lastWords)
+            host.lastWords(error);
+        else
+            printLastWords(error, place);
         isSilent ||= code === HANDLER_FAILED;
         exitCode = code;
         host.setExitCode(code);

@@ -1,0 +1,1 @@
+globalThis.effect = 1;

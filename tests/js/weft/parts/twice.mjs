@@ -1,0 +1,1 @@
+export const twice = (value) => 2 * value;

@@ -1,0 +1,1 @@
+module.exports = (value) => `${value} of CommonJS, ${require('./name.json').name}`;

@@ -1,0 +1,4 @@
+export async function main(count) {
+    const { twice } = await import('./twice.mjs');
+    return twice(count);
+}
