@@ -476,11 +476,13 @@ int wf_engine_look_at_view(JSContext *context, JSValueConst object, struct wf_en
         out->buffer = JS_GetPropertyStr(context, object, "buffer");
     } else {
         out->buffer = JS_GetTypedArrayBuffer(context, object, &offset, &size, &width);
-        out->offset = (uint32_t)offset;
-        out->length = (uint32_t)(size / width);
     }
     if (JS_IsException(out->buffer))
         return -1;
+    if (out->type >= 0) {
+        out->offset = (uint32_t)offset;
+        out->length = (uint32_t)(size / width);
+    }
     JS_FreeValue(context, out->buffer); /* the view has it */
     if (out->type >= 0)
         return 0;

@@ -27,6 +27,8 @@
 #define JS_IsArray(value) (JS_GetClassID(value) == JS_CLASS_ARRAY)
 #define JS_IsError(value) (JS_GetClassID(value) == JS_CLASS_ERROR)
 #define JS_IsProxy(value) (JS_GetClassID(value) == JS_CLASS_PROXY)
+#define JS_IsBigInt(value) JS_IsBigInt(NULL, value) /* the context is not looked at */
+#define JS_IsStrictEqual JS_StrictEq
 #define JS_NewArrayBuffer wf_older_new_array_buffer
 #define JS_NewTypedArray wf_older_new_typed_array
 
