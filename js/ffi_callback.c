@@ -176,17 +176,20 @@ static bool try_close(JSContext *context, struct wf_ffi_callback *callback) {
 }
 
 void wf_ffi_callback_drop(JSContext *context, struct wf_ffi_callback *callback) {
-    if (!try_close(context, callback))
-        callback->is_doomed = true;
+    if (try_close(context, callback))
+        return;
+    callback->is_doomed = true;
+    callback->js->ffi->doomed++;
 }
 
 /* Those that somebody was inside of when their call returned: a thread of the library's. */
 static void close_doomed(JSContext *context) {
+    struct wf_ffi *ffi = wf_js_of(context)->ffi;
     struct wf_ffi_callback *next;
-    for (struct wf_ffi_callback *callback = wf_js_of(context)->ffi->callbacks; callback; callback = next) {
+    for (struct wf_ffi_callback *callback = ffi->doomed ? ffi->callbacks : NULL; callback; callback = next) {
         next = callback->next;
-        if (callback->is_doomed)
-            (void)try_close(context, callback);
+        if (callback->is_doomed && try_close(context, callback))
+            ffi->doomed--;
     }
 }
 
@@ -266,7 +269,7 @@ static void run_for_call(struct wf_ffi_callback *callback, const weft_ffi_value 
         if (call->is_over)
             break;
         run_inside(callback, arguments, result, call);
-        wf_ffi_drop_turn(call->fiber, true);
+        call->is_lent = wf_ffi_drop_turn(call->fiber, true);
         break;
     case WF_FFI_APART:
         wf_ffi_guest_run(callback, call->js, arguments, result, call);

@@ -87,15 +87,15 @@ static void run_on_fiber(struct wf_ffi_call *call, struct wf_js_fiber *fiber) {
     call->mode = WF_FFI_FIBER;
     call->fiber = fiber;
     weft_time begun = lazily ? 0 : (fiber->since = weft_now());
-    wf_ffi_drop_turn(fiber, lazily);
+    call->is_lent = wf_ffi_drop_turn(fiber, lazily);
     int status = run_bound(call);
-    bool is_short = lazily || (is_bound && weft_now() - begun < SHORT);
+    bool is_short = !lazily && is_bound && weft_now() - begun < SHORT;
     if (!wf_ffi_regain_turn(fiber, &was_kept)) {
         wf_js_stack_hide();
         weft_exit(NULL); /* the loop is over: nobody will ever lend the turn again */
     }
     wf_js_set_stack(call->js, fiber->stack_end);
-    if (lazily && !was_kept)
+    if (call->is_lent && !was_kept)
         function->patience = PATIENCE;
     else if (is_short && function->patience > 0)
         function->patience--;
@@ -106,9 +106,9 @@ static void run_on_fiber(struct wf_ffi_call *call, struct wf_js_fiber *fiber) {
 /* What the fiber waits for, as a report has it; nobody can cancel it. */
 static struct wf_js_wait foreign = {.what = "a foreign function"};
 
-void wf_ffi_drop_turn(struct wf_js_fiber *fiber, bool lazily) {
+bool wf_ffi_drop_turn(struct wf_js_fiber *fiber, bool lazily) {
     fiber->waiting = &foreign;
-    wf_js_turn_drop(fiber, lazily);
+    return wf_js_turn_drop(fiber, lazily);
 }
 
 bool wf_ffi_regain_turn(struct wf_js_fiber *fiber, bool *was_kept) {

@@ -212,6 +212,7 @@ struct wf_ffi_call {
     struct wf_ffi_guest *guest; /* of WF_FFI_GUEST */
     void *frame;                /* the engine's, of WF_FFI_LOOP */
     enum wf_ffi_mode mode;
+    bool is_lent;              /* of WF_FFI_FIBER: the turn was lent, not given back */
     bool is_over;              /* there is no loop any more that could give the turn */
     int status;                /* of the call: 0, or why it was not made */
     int number;                /* errno behind it */
@@ -243,7 +244,7 @@ int wf_ffi_run_apart(struct wf_ffi_call *call);
 /* Runs what is no function of a script, such as the loader, as the loop's own: nobody can call back. */
 void wf_ffi_run_quiet(weft_js *js, void (*fn)(void *arg), void *arg);
 /* The turn of a go fiber, before it goes on in foreign code, and after: js/lend.c. */
-void wf_ffi_drop_turn(struct wf_js_fiber *fiber, bool lazily);
+bool wf_ffi_drop_turn(struct wf_js_fiber *fiber, bool lazily);
 bool wf_ffi_regain_turn(struct wf_js_fiber *fiber, bool *was_kept);
 /* The innermost one of this thread, or null. */
 struct wf_ffi_call *wf_ffi_innermost(void);
@@ -294,6 +295,7 @@ bool wf_ffi_guest_is_due(const weft_js *js);
 struct wf_ffi {
     struct wf_ffi_pin *pins;
     struct wf_ffi_callback *callbacks;
+    unsigned doomed;        /* callbacks that are to be closed when nobody is inside of them */
     int number;             /* errno of the last call that was not a fiber's */
     weft_semaphore apart;   /* permits for calls that are promises, or could not be bound: each takes a thread */
     weft_mutex guests_lock; /* of what follows, but for the atomic ones */

@@ -34,17 +34,18 @@ enum { SLICE = 1 * WEFT_MILLISECOND };
 static int get_in_line(struct wf_js_fiber *fiber);
 static void resume_some(void *opaque);
 
-void wf_js_turn_drop(struct wf_js_fiber *fiber, bool lazily) {
+bool wf_js_turn_drop(struct wf_js_fiber *fiber, bool lazily) {
     weft_js *js = fiber->js;
     fiber->frame = wf_engine_frame(js->runtime);
     atomic_store(&js->inside, 0);
     if (lazily && fiber->lends && !atomic_load_explicit(&js->is_wanted, memory_order_relaxed)) {
         /* What was done with the engine is seen by the loop if it takes the turn: pairs with wf_js_turn_await. */
         atomic_store_explicit(&js->lent, fiber, memory_order_release);
-        return;
+        return true;
     }
     fiber->lends = true; /* the loop looks when it has next given it the turn */
     weft_semaphore_release(&js->back, 1);
+    return false;
 }
 
 bool wf_js_turn_regain(struct wf_js_fiber *fiber, bool *was_kept) {

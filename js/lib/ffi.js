@@ -13,8 +13,10 @@
 
     // ---- Functions ----
 
-    // [returns, parameters, options] or { returns, parameters, variadic, fast, errno }. Of the parameters those behind '...' are
-    // variable; if '...' is the last one, or with the option variadic, their types come with each call.
+    const known = ['returns', 'parameters', 'variadic', 'fast', 'errno', 'symbol'];
+
+    // [returns, parameters, options] or { returns, parameters, ...options }. Of the parameters those behind '...' are variable; if
+    // '...' is the last one, or with the option variadic, their types come with each call.
     function signatureOf(description) {
         const [returns, parameters, options] = Array.isArray(description)
             ? description
@@ -22,6 +24,9 @@
         const list = parameters ?? [];
         if (typeof description !== 'object' || description === null || !Array.isArray(list))
             throw new TypeError('A signature is [returns, [parameters]] or { returns, parameters }');
+        for (const key of Object.keys(options ?? {}))
+            if (!known.includes(key))
+                throw new TypeError(`A signature has no member '${key}'`);
         const dots = list.indexOf('...');
         const types = list.filter((_, index) => index !== dots).map(typeOf);
         return {
@@ -101,7 +106,7 @@
     }
 
     function define(library, handle, key, description) {
-        const name = description?.symbol ?? key;
+        const name = (Array.isArray(description) ? description[2] : description)?.symbol ?? key;
         if (description?.variable !== undefined) {
             defineVariable(library, handle, key, name, typeOf(description.variable));
             return;

@@ -13,12 +13,13 @@ try {
 }
 console.log(open('libm.so.6', { pow: ['double', ['double', 'double']] }).pow(2, 10));
 console.log(open(new URL(`file://${file}`), { next_counter: { returns: 'int' } }).next_counter());
+console.log(open(file, { next: ['int', [], { symbol: 'next_counter', fast: true }] }).next());
 console.log(open(null, { strlen: ['size_t', ['string']] }).strlen('program'), Object.keys(open(file)), open.name);
 
 for (const description of [undefined, null, 5, 'int', [], ['int', 'int'], ['int', ['integer']], ['none', []],
     ['buffer', []], { returns: 5 },
     { parameters: 5 }, ['int', ['void']], ['int', ['...']], ['int', ['int', '...', '...']], ['int', Array(65).fill('int')],
-    { variable: 'none' }, { variable: 'void' }])
+    { variable: 'none' }, { variable: 'void' }, { result: 'int' }, ['int', [], { quick: true }], ['int', [], 5]])
     console.log(thrown(() => typeof open(file, { next_counter: description }).next_counter));
 
 // After its end nothing of it can be used; a call that is inside gets to its end.
