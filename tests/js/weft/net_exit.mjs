@@ -4,14 +4,14 @@ import { bind, connect, listen, pair } from 'weft:net';
 
 const listener = listen({ port: 0, host: '127.0.0.1' });
 listener.serve((connection) => connection.read());
-const [near, far] = pair();
+const [near, far] = pair(), [left, right] = pair();
 go(() => {
     near.read();
     console.log('never');
 });
 near.write(new Uint8Array(8 << 20)).then(() => console.log('never'));
 near.write('behind').finally(() => console.log('never'));
-far.readFull(1 << 30).then(() => console.log('never'));
+right.readFull(1 << 30).then(() => console.log('never', far, left));
 bind(0).receive().catch(() => console.log('never'));
 const idle = await connect(listener.port);
 idle.readLine();
