@@ -24,6 +24,7 @@
 #define JS_NewClassID(runtime, id) ((void)(runtime), JS_NewClassID(id))
 #define JS_NewCModule(context, name, fill) JS_NewCModule(context, name, fill, NULL)
 #define JS_WRITE_OBJ_STRIP_SOURCE 0
+#define JS_IsStrictEqual JS_StrictEq
 #define JS_IsArray(value) (JS_GetClassID(value) == JS_CLASS_ARRAY)
 #define JS_IsError(value) (JS_GetClassID(value) == JS_CLASS_ERROR)
 #define JS_IsProxy(value) (JS_GetClassID(value) == JS_CLASS_PROXY)

@@ -22,9 +22,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine.h"
-#include "weft.h"
-#include "weft/js.h"
+#include "embed.h"
 
 /* What JavaScript is told through: functions that js/lib sets with host.setHook. */
 enum wf_js_hook {
@@ -137,6 +135,7 @@ struct weft_js {
     struct wf_js_child *child;    /* its own side, if another instance has started it: js/spawn.c */
     struct wf_js_child *children; /* those that it has started */
     weft_time deadline;           /* when it ends, whatever it does; 0: never */
+    struct wf_js_embed embed;
 };
 
 /* js/instance.c */
@@ -258,6 +257,7 @@ void wf_js_turn_await(weft_js *js, bool may_be_lent);
 JSValue wf_js_throw_system(JSContext *context, int status, const char *call, const char *path, const char *other);
 /* js/text.c: a string of bytes that should be UTF-8; what is not becomes U+FFFD. */
 JSValue wf_js_new_text(JSContext *context, const char *bytes, size_t size);
+bool wf_js_is_utf8(const void *bytes, size_t size);
 
 /* js/deadlock.c: whether anything can still go on. */
 /* A fiber, or a wait that is no fiber's, begins, which keeps the loop; and ends. With the turn. Errors of weft_loop_keep. */
@@ -318,7 +318,7 @@ JSValue wf_js_at_once(JSContext *context, JSValue value);
 /* Whether a call that need not wait may answer at once. Not when it is to be called back, nor too often without a look at the
  * loop: who has always something to read would keep everybody else from their turn. */
 bool wf_js_may_hurry(JSContext *context);
-/* An error with a code that is none of the system's. */
+/* An error with a code that is none of the system's, or without one. */
 JSValue wf_js_throw_coded(JSContext *context, const char *code, const char *message);
 /* A promise of it, on a fiber too; of an exception: rejected with that. */
 JSValue wf_js_settled(JSContext *context, JSValue value);

@@ -33,7 +33,7 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_gates,       wf_js_add_sleep,   wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,
     wf_js_add_trace,       wf_js_add_parcels, wf_js_add_shared,    wf_js_add_ports,        wf_js_add_atomics,
     wf_js_add_waits,       wf_js_add_ffi,     wf_js_add_files,     wf_js_add_pools,        wf_js_add_works,
-    wf_js_add_work_groups, wf_js_add_spawn,
+    wf_js_add_work_groups, wf_js_add_spawn,   wf_js_add_natives,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {
@@ -45,6 +45,7 @@ int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) 
         return -ENOMEM;
     js->number = atomic_fetch_add(&last_number, 1) + 1;
     js->loop = weft_loop_ref(loop);
+    wf_js_embed_init(js);
     if (options)
         js->options = *options;
     if (!js->options.fiber_stack)
@@ -118,24 +119,31 @@ void weft_js_free(weft_js *js) {
     wf_js_drop_ports(js);
     wf_js_drop_promised(js);
     wf_js_drop_children(js);
+    wf_js_outside_close(js);
     wf_js_cancel_all(js);
     wf_js_stop_ffi(js);
     wf_js_cancel_works(js);
     weft_shield();
     while (js->fibers || js->waits || js->servers || js->queued || js->drains || js->rejects || js->incoming ||
-           wf_js_is_ffi_due(js) || js->job_count || atomic_load(&js->posted) || js->children) {
+           wf_js_is_ffi_due(js) || js->job_count || atomic_load(&js->posted) || js->children || wf_js_has_posts(js)) {
         wf_js_drop_servers(js);
-        if (weft_loop_run(js->loop, WEFT_LOOP_ONCE, WEFT_NEVER) >= 0)
+        bool is_there = !js->fibers && !js->waits && !js->servers && !js->incoming && !wf_js_is_ffi_due(js) &&
+                        !js->job_count && !atomic_load(&js->posted) && !js->children; /* and others may keep the loop */
+        if (weft_loop_run(js->loop, is_there ? WEFT_LOOP_NO_WAIT : WEFT_LOOP_ONCE, WEFT_NEVER) >= 0)
             continue;
         if (js->fibers || js->waits || js->servers || js->job_count || js->children)
             weft_fatal("a JavaScript instance with fibers was freed after its loop had ended");
         break; /* it has dropped the rest */
     }
     weft_unshield();
+    wf_js_outside_drop(js);
     if (js->context) {
         wf_js_drop_promised(js);
         wf_js_free_ffi(js);
         wf_js_drop_callbacks(js);
+        wf_js_drop_deferreds(js);
+        wf_js_drop_classes(js);
+        wf_js_embed_end(js);
         for (int i = 0; i < WF_JS_HOOKS; i++)
             JS_FreeValue(js->context, js->hooks[i]);
         for (size_t i = 0; i < 2 * js->rejection_count; i++)
@@ -159,7 +167,7 @@ void weft_js_free(weft_js *js) {
     free(js->rejections);
     free(js->piece);
     free(js->leaving);
-    free(js);
+    weft_js_unref(js);
 }
 
 /* ---- In and out ---- */
@@ -215,6 +223,7 @@ void wf_js_enter_any(weft_js *js) {
     }
     wf_js_set_stack(js, js->stack_end);
     js->hurried = 0;
+    atomic_store_explicit(&js->embed.is_interrupted, false, memory_order_relaxed);
     js->begun = js->options.max_run ? weft_now() : 0;
     js->is_checkpoint = false;
 }
@@ -247,7 +256,7 @@ static int on_interrupt(JSRuntime *runtime, void *opaque) {
     weft_maybe_yield(); /* to other instances: nobody else enters this one */
     if (js->deadline && weft_now() >= js->deadline)
         js->has_ended = true;
-    if (js->has_ended)
+    if (js->has_ended || wf_js_is_stopped(js))
         return 1;
     if (!js->begun || weft_now() - js->begun <= js->options.max_run)
         return 0;
@@ -469,66 +478,4 @@ int weft_js_finish(weft_js *js) {
 
 const char *weft_js_engine(void) {
     return WF_JS_ORIGIN;
-}
-
-struct definition {
-    weft_js_fn fn;
-    void *arg;
-};
-
-struct defined_call {
-    struct definition definition;
-    weft_js *js;
-    const char *arguments;
-    char *answer;
-    int status;
-};
-
-static void run_defined(void *opaque) {
-    struct defined_call *call = opaque;
-    call->status = call->definition.fn(call->js, call->arguments, &call->answer, call->definition.arg);
-}
-
-static JSValue call_defined(JSContext *context, JSValueConst self, int count, JSValueConst *arguments, int magic,
-                            JSValue *data) {
-    struct definition definition;
-    size_t size;
-    (void)self, (void)magic;
-    memcpy(&definition, JS_GetArrayBuffer(context, &size, data[0]), sizeof definition);
-    JSValue list = JS_NewArray(context);
-    for (int i = 0; i < count; i++)
-        JS_SetPropertyUint32(context, list, (uint32_t)i, JS_DupValue(context, arguments[i]));
-    JSValue text = JS_JSONStringify(context, list, JS_UNDEFINED, JS_UNDEFINED);
-    JS_FreeValue(context, list);
-    const char *given = JS_IsException(text) ? NULL : JS_ToCString(context, text);
-    JS_FreeValue(context, text);
-    if (!given)
-        return JS_EXCEPTION;
-    char message[128];
-    struct defined_call call = {.definition = definition, .js = wf_js_of(context), .arguments = given};
-    bool has_panicked = weft_try(run_defined, &call, message, sizeof message) != 0;
-    JS_FreeCString(context, given);
-    JSValue result = has_panicked      ? JS_ThrowInternalError(context, "%s", message)
-                     : call.status < 0 ? wf_js_throw_errno(context, call.status, "call")
-                     : call.answer     ? JS_ParseJSON(context, call.answer, strlen(call.answer), "result")
-                                       : JS_UNDEFINED;
-    free(call.answer);
-    return result;
-}
-
-int weft_js_define(weft_js *js, const char *name, weft_js_fn fn, void *arg) {
-    if (!js || !name || !*name || !fn)
-        return -EINVAL;
-    struct definition definition = {fn, arg};
-    JSValue data = JS_NewArrayBufferCopy(js->context, (const uint8_t *)&definition, sizeof definition);
-    if (JS_IsException(data)) {
-        JS_FreeValue(js->context, JS_GetException(js->context));
-        return -ENOMEM;
-    }
-    JSValue function = JS_NewCFunctionData(js->context, call_defined, 0, 0, 1, &data);
-    JS_FreeValue(js->context, data);
-    JSValue global = JS_GetGlobalObject(js->context);
-    int status = JS_SetPropertyStr(js->context, global, name, function);
-    JS_FreeValue(js->context, global);
-    return status < 0 ? -ENOMEM : 0;
 }

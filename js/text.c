@@ -17,7 +17,8 @@ static unsigned utf8_length(uint8_t first, uint8_t *low, uint8_t *high) {
     return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
-static bool is_utf8(const uint8_t *bytes, size_t size) {
+bool wf_js_is_utf8(const void *opaque, size_t size) {
+    const uint8_t *bytes = opaque;
     for (size_t i = 0; i < size;) {
         uint8_t low, high;
         unsigned length = utf8_length(bytes[i], &low, &high);
@@ -47,7 +48,7 @@ static size_t step(const uint8_t *bytes, size_t size, bool *is_good) {
 JSValue wf_js_new_text(JSContext *context, const char *bytes, size_t size) {
     static const char replacement[] = "\xef\xbf\xbd";
     const uint8_t *from = (const uint8_t *)bytes;
-    if (is_utf8(from, size))
+    if (wf_js_is_utf8(from, size))
         return JS_NewStringLen(context, bytes, size);
     char *mended = size < SIZE_MAX / 3 ? malloc(3 * size) : NULL;
     if (!mended)
@@ -91,8 +92,8 @@ static JSValue js_decode_utf8(JSContext *context, JSValueConst self, int count, 
     }
     if (offset > size || length > size - offset)
         return JS_ThrowRangeError(context, "outside of the buffer");
-    return is_utf8(bytes + offset, length) ? JS_NewStringLen(context, (const char *)bytes + offset, length)
-                                           : JS_UNDEFINED;
+    return wf_js_is_utf8(bytes + offset, length) ? JS_NewStringLen(context, (const char *)bytes + offset, length)
+                                                 : JS_UNDEFINED;
 }
 
 int wf_js_add_text(JSContext *context, JSValueConst host) {

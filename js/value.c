@@ -65,7 +65,8 @@ JSValue wf_js_throw_coded(JSContext *context, const char *code, const char *mess
         return error;
     JS_DefinePropertyValueStr(context, error, "message", JS_NewString(context, message),
                               JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
-    JS_SetPropertyStr(context, error, "code", JS_NewString(context, code));
+    if (code)
+        JS_SetPropertyStr(context, error, "code", JS_NewString(context, code));
     return JS_Throw(context, error);
 }
 

@@ -7,6 +7,7 @@
     const { toURL, fileURLToPath, readJSON, packageOf, findImport, findRequired, fail } = need('module_find');
     const cache = Object.create(null); // of CommonJS, by file
     const texts = new Map(); // modules without a file, by URL
+    const given = new Map(); // modules that the program around us has made, by name
     const WRAPPED_LINE = -1;
     let map; // the import map; null: there is none
     let mainFile;
@@ -32,7 +33,7 @@
     };
 
     function builtinName(name) {
-        if (Object.hasOwn(builtins, name))
+        if (Object.hasOwn(builtins, name) || given.has(name))
             return name;
         return Object.hasOwn(builtins, `node:${name}`) ? `node:${name}` : undefined;
     }
@@ -50,7 +51,7 @@
         case 'node:dns/promises': return need('dns').promises;
         case 'node:fs/promises': return need('fs_promises').promises;
         case 'node:url': return { URL, URLSearchParams, fileURLToPath, pathToFileURL: (file) => new URL(toURL(file)) };
-        default: return need(builtins[name]);
+        default: return given.has(name) ? given.get(name) : need(builtins[name]);
         }
     }
 
@@ -167,10 +168,10 @@
 
     // The engine's question: ['text', text, meta] or ['object', exports].
     function loadImport(name, attributes) {
-        if (Object.hasOwn(builtins, name)) {
+        if (builtinName(name) === name) {
             checkType(name, false, attributes);
             const value = builtin(name);
-            return ['object', exportsOf(value, name.startsWith('weft:') ? value.default ?? value : value)];
+            return ['object', exportsOf(value, name.startsWith('node:') ? value : value.default ?? value)];
         }
         const resolve = (other) => resolveMeta(other, name);
         if (name.startsWith('data:'))
@@ -436,6 +437,10 @@
         }
     }
 
+    // Modules of the program around us: an object, or a text.
+    const giveModule = (name, exports) => void given.set(name, exports);
+    const giveText = (name, text) => void texts.set(name, text);
+
     // The text of a script or module by the name that stacks give it; undefined: there is none.
     function sourceOf(name) {
         if (texts.has(name))
@@ -450,7 +455,7 @@
     }
 
     return {
-        resolveImport, loadImport, isModule, looksLikeModule, wrapped, WRAPPED_LINE, findMain, addModule, addScript, addGlobals, sourceOf,
-        createRequire, toURL, fileURLToPath, builtinNames: () => Object.keys(builtins), require: runMain,
+        resolveImport, loadImport, isModule, looksLikeModule, wrapped, WRAPPED_LINE, findMain, addModule, addScript, addGlobals, sourceOf, giveModule,
+        giveText, createRequire, toURL, fileURLToPath, builtinNames: () => Object.keys(builtins), require: runMain,
     };
 })

@@ -78,8 +78,9 @@ extern void (*wf_test_after_each)(void);
 
 #define CHECK_TEXT(left, right) \
     do { \
-        if (strcmp((left), (right)) != 0) { \
-            fprintf(stderr, "\"%s\" is not \"%s\"\n", (left), (right)); \
+        const char *check_left = (left), *check_right = (right); \
+        if (!check_left || strcmp(check_left, check_right) != 0) { \
+            fprintf(stderr, "\"%s\" is not \"%s\"\n", check_left ? check_left : "NULL", check_right); \
             wf_test_fail(__FILE__, __LINE__, #left " reads " #right, 0, 0, false); \
         } \
     } while (0)

@@ -73,6 +73,26 @@ static inline int eval_alone(const weft_js_options *options, const char *text) {
     return code;
 }
 
+/* Inside: a script's value, now. */
+static inline weft_js_value value_of(const char *text) {
+    return weft_js_evaluate(js, text, strlen(text), "value.js");
+}
+
+/* With an instance of its own, inside it; and nothing is left pending, or kept. */
+static void (*inside_body)(void);
+
+static inline void run_inside_body(void) {
+    weft_js_stats stats;
+    open_instance(NULL);
+    CHECK_EQ(weft_js_enter(js), 0);
+    inside_body();
+    CHECK_EQ(weft_js_pending(js), 0);
+    weft_js_leave(js);
+    CHECK_EQ(weft_js_get_stats(js, &stats), 0);
+    CHECK_EQ(stats.kept, 0);
+    close_instance();
+}
+
 static inline void *body_on_large_stack(void *arg) {
     (*(void (**)(void))arg)();
     return NULL;
@@ -90,6 +110,11 @@ static inline void spawn_body(void) {
 static inline void run_large(void (*body)(void)) {
     large_body = body;
     run_fibers(spawn_body);
+}
+
+static inline void run_inside(void (*body)(void)) {
+    inside_body = body;
+    run_large(run_inside_body);
 }
 
 #endif
