@@ -331,6 +331,7 @@
         message._cut = () => {
             if (message._wait)
                 host.waitCancel(message._wait);
+            request._close();
         };
         message.once('end', () => host.fetchClose(handle));
         message.once('close', () => host.fetchClose(handle));

@@ -230,7 +230,8 @@
                 if (error)
                     return;
                 const [handle, early] = taken;
-                const socket = need('http_upgrade').socketOf(handle);
+                const { Socket } = need('socket'), { Wire } = need('wire');
+                const socket = new Socket({ handle: new Wire(handle), allowHalfOpen: true, manualStart: true });
                 request.socket = socket;
                 this.emit('upgrade', request, socket, need('buffer').Buffer.from(early));
             });
