@@ -86,7 +86,7 @@ set_source_files_properties(${PROJECT_BINARY_DIR}/js/sources.c PROPERTIES OBJECT
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/js/*.c)
 list(FILTER sources EXCLUDE REGEX /engine[^/]*[.]c$)
 add_library(weft_js STATIC ${sources} ${PROJECT_BINARY_DIR}/js/sources.c $<TARGET_OBJECTS:weft_js_engine>)
-target_link_libraries(weft_js PUBLIC weft_static ${engine_library} m PRIVATE weft_library_flags)
+target_link_libraries(weft_js PUBLIC weft_static ${engine_library} m PRIVATE weft_library_flags weft_zlib)
 target_include_directories(weft_js PRIVATE ${PROJECT_SOURCE_DIR}/js PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(weft_js SYSTEM PRIVATE ${engine}/include)
 target_compile_definitions(weft_js PRIVATE WF_JS_ORIGIN="${origin}" WF_JS_OLDER=${is_older})

@@ -357,6 +357,7 @@ int wf_js_add_http(JSContext *context, JSValueConst host);
 int wf_js_add_heads(JSContext *context, JSValueConst host);
 int wf_js_add_servers(JSContext *context, JSValueConst host);
 int wf_js_add_fetch(JSContext *context, JSValueConst host);
+int wf_js_add_zlib(JSContext *context, JSValueConst host);
 int wf_js_add_streams(JSContext *context, JSValueConst host);
 int wf_js_add_writing(JSContext *context, JSValueConst host);
 int wf_js_add_sockets(JSContext *context, JSValueConst host);

@@ -49,7 +49,7 @@
             'ReadableStreamDefaultController', 'ReadableByteStreamController', 'ReadableStreamBYOBRequest', 'WritableStream',
             'WritableStreamDefaultWriter', 'WritableStreamDefaultController', 'TransformStream',
             'TransformStreamDefaultController', 'CountQueuingStrategy', 'ByteLengthQueuingStrategy', 'TextEncoderStream',
-            'TextDecoderStream'],
+            'TextDecoderStream', 'CompressionStream', 'DecompressionStream'],
         blob: ['Blob', 'File'], form_data: ['FormData'], headers: ['Headers'], request: ['Request'], response: ['Response'],
     };
     for (const [table, enumerable] of [[functions, true], [classes, false]])

@@ -29,7 +29,8 @@
         'node:buffer': 'buffer', 'node:crypto': 'node_crypto', 'node:os': 'os', 'node:querystring': 'querystring',
         'node:string_decoder': 'string_decoder', 'node:tty': 'tty', 'node:child_process': 'child_process',
         'node:stream': 'stream', 'node:worker_threads': 'worker_threads', 'node:stream/promises': 'stream', 'node:stream/web': 'streams',
-        'node:diagnostics_channel': 'diagnostics_channel',
+        'node:diagnostics_channel': 'diagnostics_channel', 'node:zlib': 'zlib', 'node:https': 'https', 'node:tls': 'tls',
+        'node:v8': 'node_v8', 'node:constants': 'node_constants', 'node:async_hooks': 'async_hooks',
     };
 
     function builtinName(name) {

@@ -11,6 +11,7 @@
         streams_transform: ['TransformStream', 'TransformStreamDefaultController'],
         streams_strategy: ['CountQueuingStrategy', 'ByteLengthQueuingStrategy'],
         streams_text: ['TextEncoderStream', 'TextDecoderStream'],
+        streams_compress: ['CompressionStream', 'DecompressionStream'],
     };
 
     const exported = {};
