@@ -98,10 +98,12 @@ static int unpack(struct packer *packer, int flush) {
         status = inflate(stream, flush);
         if (status == Z_NEED_DICT) {
             status = packer->dictionary ? give_dictionary(packer) : Z_NEED_DICT;
-            if (status == Z_OK)
+            if (status == Z_OK) {
                 status = inflate(stream, flush);
-            else if (status == Z_DATA_ERROR)
+            } else if (status == Z_DATA_ERROR) {
+                status = Z_NEED_DICT;
                 stream->msg = (char *)"Bad dictionary";
+            }
         }
     } while (status == Z_STREAM_END && goes_on(packer));
     return status;

@@ -18,7 +18,6 @@
         Z_DEFAULT_WINDOWBITS: 15, Z_MIN_CHUNK: 64, Z_MAX_CHUNK: Infinity, Z_DEFAULT_CHUNK: 16384, Z_MIN_MEMLEVEL: 1,
         Z_MAX_MEMLEVEL: 9, Z_DEFAULT_MEMLEVEL: 8, Z_MIN_LEVEL: -1, Z_MAX_LEVEL: 9, Z_DEFAULT_LEVEL: -1,
     };
-    Object.freeze(constants);
     const { Z_FINISH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_NO_FLUSH } = constants;
     const codes = {};
     for (const name of ['Z_OK', 'Z_STREAM_END', 'Z_NEED_DICT', 'Z_ERRNO', 'Z_STREAM_ERROR', 'Z_DATA_ERROR', 'Z_MEM_ERROR', 'Z_BUF_ERROR',
@@ -76,10 +75,8 @@
 
     // ---- Errors ----
 
-    const dictionaryTexts = { 2: 'Missing dictionary' };
-
     function zlibError(status, text) {
-        const message = dictionaryTexts[status] ?? text ?? 'Zlib error';
+        const message = text ?? (status === constants.Z_NEED_DICT ? 'Missing dictionary' : 'Zlib error');
         return Object.assign(new Error(message), { errno: status, code: codes[status] });
     }
 

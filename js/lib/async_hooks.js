@@ -1,0 +1,1 @@
+(function (host, need) { 'use strict'; return {}; })
