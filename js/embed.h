@@ -105,9 +105,6 @@ int wf_js_fail_type(weft_js *js, int status, const char *format, ...) WEFT_PRINT
 JSValue wf_js_frame_result(weft_js *js, struct wf_js_frame *frame, weft_js_value result);
 
 /* js/outside.c: other threads. */
-/* A lock that is taken whatever cancels the caller. */
-void wf_js_lock(weft_mutex *mutex);
-void wf_js_unlock(weft_mutex *mutex);
 /* Whether it was taken: 0; -EPIPE, -ENOMEM. */
 int wf_js_post(weft_js *js, struct wf_js_post *post);
 /* Nothing more is taken. After the loop's end, or when it has run all of its callbacks: drops what is left. */

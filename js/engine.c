@@ -133,15 +133,6 @@ void wf_engine_function_name(JSContext *context, JSValueConst fn, char *text, si
     copy_string(name_of(fn), text, size);
 }
 
-enum wf_engine_bytes wf_engine_bytes_kind(JSValueConst value) {
-    JSClassID id = JS_GetClassID(value);
-    if (id == JS_CLASS_ARRAY_BUFFER || id == JS_CLASS_SHARED_ARRAY_BUFFER)
-        return WF_ENGINE_BUFFER;
-    if (id == JS_CLASS_DATAVIEW)
-        return WF_ENGINE_DATA_VIEW;
-    return id >= JS_CLASS_UINT8C_ARRAY && id <= JS_CLASS_FLOAT64_ARRAY ? WF_ENGINE_TYPED_ARRAY : WF_ENGINE_NO_BYTES;
-}
-
 JSValue wf_engine_class_name(JSContext *context, JSClassID id) {
     JSAtom name = JS_GetClassName(JS_GetRuntime(context), id);
     JSValue text = JS_AtomToString(context, name);

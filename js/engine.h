@@ -44,10 +44,6 @@ void wf_engine_function_name(JSContext *context, JSValueConst fn, char *text, si
  * values come in turn]. */
 JSValue wf_engine_preview(JSContext *context, JSValueConst value);
 
-/* Whether a value has bytes: an ArrayBuffer, shared or not, or a view of one. */
-enum wf_engine_bytes { WF_ENGINE_NO_BYTES, WF_ENGINE_BUFFER, WF_ENGINE_TYPED_ARRAY, WF_ENGINE_DATA_VIEW };
-enum wf_engine_bytes wf_engine_bytes_kind(JSValueConst value);
-
 /* The engine's own name of a kind of objects. */
 JSValue wf_engine_class_name(JSContext *context, JSClassID id);
 /* Throws what no JavaScript can catch; the error is taken over. */

@@ -286,15 +286,6 @@ JSValue JS_GetProxyHandler(JSContext *context, JSValueConst proxy) {
     return JS_DupValue(context, ((struct proxy *)JS_GetOpaque(proxy, JS_CLASS_PROXY))->handler);
 }
 
-enum wf_engine_bytes wf_engine_bytes_kind(JSValueConst value) {
-    JSClassID id = JS_GetClassID(value);
-    if (id == JS_CLASS_ARRAY_BUFFER || id == JS_CLASS_SHARED_ARRAY_BUFFER)
-        return WF_ENGINE_BUFFER;
-    if (id == JS_CLASS_DATAVIEW)
-        return WF_ENGINE_DATA_VIEW;
-    return id >= JS_CLASS_UINT8C_ARRAY && id <= JS_CLASS_FLOAT64_ARRAY ? WF_ENGINE_TYPED_ARRAY : WF_ENGINE_NO_BYTES;
-}
-
 JSValue wf_engine_class_name(JSContext *context, JSClassID id) {
     static const char *const names[JS_CLASS_INIT_COUNT] = {
         [JS_CLASS_ARRAY] = "Array",

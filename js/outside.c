@@ -27,16 +27,6 @@ void weft_js_unref(weft_js *js) {
 
 /* ---- The list ---- */
 
-void wf_js_lock(weft_mutex *mutex) {
-    weft_shield();
-    weft_mutex_lock(mutex, WEFT_NEVER);
-}
-
-void wf_js_unlock(weft_mutex *mutex) {
-    weft_mutex_unlock(mutex);
-    weft_unshield();
-}
-
 int wf_js_post(weft_js *js, struct wf_js_post *post) {
     struct wf_js_embed *embed = &js->embed;
     wf_js_lock(&embed->outside);

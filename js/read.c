@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "host.h"
+#include "foreign.h"
 
 static const char *const kinds[] = {
     [WEFT_JS_NONE] = "no value",     [WEFT_JS_UNDEFINED] = "undefined", [WEFT_JS_NULL] = "null",
@@ -25,7 +25,8 @@ static weft_js_kind kind_of_object(JSContext *context, JSValueConst value) {
         return WEFT_JS_ERROR;
     if ((int)JS_PromiseState(context, value) >= 0)
         return WEFT_JS_PROMISE;
-    if (wf_engine_bytes_kind(value) != WF_ENGINE_NO_BYTES)
+    enum wf_engine_kind kind = wf_engine_kind(value);
+    if (kind == WF_ENGINE_BUFFER || kind == WF_ENGINE_SHARED || kind == WF_ENGINE_VIEW)
         return WEFT_JS_BYTES;
     return wf_js_is_class_object(value) ? WEFT_JS_INSTANCE : WEFT_JS_OBJECT;
 }
@@ -205,62 +206,24 @@ const char *weft_js_to_json(weft_js *js, weft_js_value value, size_t *size) {
 
 /* ---- Bytes ---- */
 
-/* Of a view: its buffer, which the caller gets, and which part of that it is. */
-static JSValue look_through(JSContext *context, JSValueConst view, enum wf_engine_bytes kind, size_t *offset,
-                            size_t *length) {
-    int64_t begin = 0, many = 0;
-    if (kind == WF_ENGINE_TYPED_ARRAY)
-        return JS_GetTypedArrayBuffer(context, view, offset, length, NULL);
-    JSValue buffer = JS_GetPropertyStr(context, view, "buffer");
-    JSValue at = JS_GetPropertyStr(context, view, "byteOffset"), size = JS_GetPropertyStr(context, view, "byteLength");
-    bool is_good = !JS_IsException(buffer) && !JS_IsException(at) && !JS_IsException(size) &&
-                   !JS_ToInt64(context, &begin, at) && !JS_ToInt64(context, &many, size);
-    JS_FreeValue(context, at);
-    JS_FreeValue(context, size);
-    *offset = (size_t)begin;
-    *length = (size_t)many;
-    if (is_good && begin >= 0 && many >= 0)
-        return buffer;
-    JS_FreeValue(context, buffer);
-    return JS_EXCEPTION;
-}
-
-/* False: an exception. What the script says of a view is not believed: it is inside its buffer, or there is nothing. */
-static bool find_bytes(JSContext *context, JSValueConst value, char **bytes, size_t *size) {
-    enum wf_engine_bytes kind = wf_engine_bytes_kind(value);
-    size_t offset = 0, length = 0, whole = 0;
-    JSValue buffer =
-        kind == WF_ENGINE_BUFFER ? JS_DupValue(context, value) : look_through(context, value, kind, &offset, &length);
-    if (JS_IsException(buffer))
-        return false;
-    char *all = (char *)JS_GetArrayBuffer(context, &whole, buffer);
-    JS_FreeValue(context, buffer); /* whoever has the view has it */
-    if (!all && JS_HasException(context))
-        return false;
-    if (kind == WF_ENGINE_BUFFER)
-        length = whole;
-    bool is_inside = all && offset <= whole && length <= whole - offset;
-    *bytes = is_inside ? all + offset : NULL;
-    *size = is_inside ? length : 0;
-    return true;
-}
-
 void *weft_js_as_bytes(weft_js *js, weft_js_value value, size_t *size) {
-    static char nothing;
+    JSValueConst buffer;
+    uint8_t *bytes = NULL;
+    size_t length = 0;
     JSValue taken = wf_js_is_usable(js) ? wf_js_take(js, value) : JS_EXCEPTION;
     if (JS_IsException(taken))
         return NULL;
-    char *bytes = NULL;
+    int found = wf_ffi_bytes_of(js->context, taken, &bytes, &length, &buffer);
     if (!size)
         wf_js_fail_type(js, -EINVAL, "weft_js_as_bytes needs room for the size");
-    else if (wf_engine_bytes_kind(taken) == WF_ENGINE_NO_BYTES)
+    else if (found == 0)
         fail_kind(js, value, taken, "bytes");
-    else if (!find_bytes(js->context, taken, &bytes, size))
-        wf_js_fail(js, -EINVAL);
-    else if (!bytes)
-        bytes = &nothing;
-    JS_FreeValue(js->context, taken);
-    return bytes;
+    else if (found < 0)
+        wf_js_fail_type(js, -EINVAL, "bytes are gone: their buffer was transferred or made smaller");
+    else
+        *size = length;
+    JS_FreeValue(js->context, taken); /* the handle has it */
+    return found > 0 && size ? bytes : NULL;
 }
 
 /* ---- Two values ---- */
