@@ -493,11 +493,11 @@ void wf_http_response_end(weft_http *http) {
     struct wf_http_work *work = http->work;
     if (http->conn->error || http->is_finished)
         return;
-    http->is_finished = true;
     if (http->body_error && http->mode == WF_HTTP_UNSENT && http->status == 200 && work->set_size == 0) {
         int status = http->body_error == -EMSGSIZE ? 413 : http->body_error == -ETIMEDOUT ? 408 : 400;
         (void)weft_http_fail(http, status); /* the handler has said nothing of it */
     }
+    http->is_finished = true; /* and not before: that was a body, too */
     if (http->mode == WF_HTTP_UNSENT) {
         if (http->status == 200 && work->set_size == 0 && !http->has_length)
             http->status = 204;
