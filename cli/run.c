@@ -97,7 +97,7 @@ int cli_run(int argc, char **argv) {
     if (status == CLI_DONE && !wish.only_help) {
         const char *file = argv[optind];
         bool is_c = file && cli_path_has_suffix(cli_path_name(file), ".c");
-        if (wish.script.text || (wish.prints && !is_c) || strcmp(file, "-") == 0 || cli_is_script(file)) {
+        if (wish.script.text || !file || (wish.prints && !is_c) || strcmp(file, "-") == 0 || cli_is_script(file)) {
             status = run_script(&wish, argv + optind);
         } else {
             wish.recipe.file = argv[optind];

@@ -137,7 +137,7 @@ struct order {
 
 static bool read_order(JSContext *context, JSValueConst *arguments, struct order *out) {
     bool is_shared;
-    int32_t number;
+    int32_t number = 0;
     if (!wf_engine_atomic_place(context, arguments[0], arguments[1], &out->size, &is_shared))
         return false;
     if (!is_shared) {
@@ -263,7 +263,11 @@ static JSValue answer(JSContext *context, bool is_async, JSValue value) {
 static struct promised *new_promised(JSContext *context, const struct order *order, JSValue *promise) {
     weft_js *js = wf_js_of(context);
     struct promised *promised = calloc(1, sizeof *promised);
-    *promise = promised ? JS_NewPromiseCapability(context, promised->settle) : JS_ThrowOutOfMemory(context);
+    if (!promised) {
+        *promise = JS_ThrowOutOfMemory(context);
+        return NULL;
+    }
+    *promise = JS_NewPromiseCapability(context, promised->settle);
     int error = JS_IsException(*promise) ? 0 : weft_loop_keep(js->loop);
     if (JS_IsException(*promise) || error) {
         if (error) {

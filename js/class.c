@@ -59,7 +59,7 @@ void *wf_js_pointer_of(JSContext *context, JSValueConst value, const weft_js_cla
 static JSValue new_object(JSContext *context, const weft_js_class *definition, JSValueConst prototype, void *pointer) {
     struct object *object = malloc(sizeof *object);
     JSValue value = object ? JS_NewObjectProtoClass(context, prototype, object_class) : JS_ThrowOutOfMemory(context);
-    if (JS_IsException(value)) {
+    if (!object || JS_IsException(value)) {
         finalize(wf_js_of(context), definition, pointer);
         free(object);
         return value;

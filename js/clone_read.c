@@ -159,6 +159,7 @@ static int is_complete(struct reader *reader) {
     if (tag == WF_JS_END)
         return true;
     if (tag == WF_JS_KEY) {
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): whoever wrote it had written keys before
         frame->key = reader->keys[take_number(reader)];
         return false;
     }
@@ -361,6 +362,7 @@ static JSValue read_leaf(struct reader *reader, enum wf_js_tag tag) {
     case WF_JS_BIGINT:
         return read_bigint(reader);
     case WF_JS_REFERENCE:
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): whoever wrote it had written objects before
         return JS_DupValue(reader->context, reader->objects[take_number(reader)]);
     case WF_JS_BUFFER:
         return number_it(reader, read_buffer(reader));

@@ -49,7 +49,7 @@ static bool write_plain(struct writer *writer, JSValueConst object);
 static bool write_array(struct writer *writer, JSValueConst array);
 static bool write_buffer(struct writer *writer, JSValueConst buffer);
 static bool write_shared(struct writer *writer, JSValueConst buffer);
-static bool write_view(struct writer *writer, JSValueConst view);
+static bool write_view(struct writer *writer, JSValueConst object);
 static bool write_rare(struct writer *writer, JSValueConst object, const char *how);
 static bool write_handle(struct writer *writer, JSValueConst object, bool *is_one);
 static bool refuse(struct writer *writer, const char *how, JSValueConst value);

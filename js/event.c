@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +95,7 @@ static int open_system(struct wf_js_events **out, const weft_events_options *opt
         system = calloc(1, sizeof *system);
         error = system ? weft_events_new(&system->events, options) : -ENOMEM;
         if (!error && is_shared) {
-            strcpy(system->name, options->name); /* its length was checked */
+            snprintf(system->name, sizeof system->name, "%s", options->name); /* its length was checked */
             system->is_shared = true;
             system->next = shared;
             shared = system;

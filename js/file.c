@@ -43,7 +43,7 @@ static void file_unref(weft_js *js, struct wf_js_file *file) {
     if (!file || --file->references > 0)
         return;
     wf_js_file_forget(js, file);
-    (void)weft_close(file->fd);
+    (void)weft_close(file->fd); // NOLINT(clang-analyzer-unix.Malloc): references are counted
     free(file);
 }
 

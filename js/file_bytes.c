@@ -109,7 +109,8 @@ static JSValue was_read(JSContext *context, struct wf_js_file_call *call) {
             return JS_EXCEPTION;
         if (size > (size_t)call->count)
             size = (size_t)call->count;
-        memcpy(room, call->bytes, size); /* if it has become shorter, the rest is lost */
+        if (room)
+            memcpy(room, call->bytes, size); /* if it has become shorter, the rest is lost */
     }
     return JS_NewInt64(context, call->count);
 }
@@ -210,6 +211,7 @@ static int read_all(struct wf_js_file_call *call, weft_fd fd) {
         error = wf_js_file_look(call);
         if (error || call->size < room)
             continue;
+        // NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): room is never 0
         char *longer = realloc(call->bytes, 2 * room);
         if (!longer)
             return wf_js_file_fail(call, -ENOMEM, "read", NULL);

@@ -141,7 +141,7 @@ static JSValue call_held(JSContext *context, JSValueConst self, int count, JSVal
 JSValue wf_js_new_native(JSContext *context, const char *name, const struct wf_js_native *native) {
     struct wf_js_native *held = malloc(sizeof *held);
     JSValue holder = held ? JS_NewObjectClass(context, (int)holder_class) : JS_ThrowOutOfMemory(context);
-    if (JS_IsException(holder)) {
+    if (!held || JS_IsException(holder)) {
         free(held);
         finalize(wf_js_of(context), native);
         return holder;

@@ -165,6 +165,7 @@ static struct wf_js_port *leave_seat(struct seat *seat) {
     weft_js *js = seat->js;
     struct wf_js_port *port = seat->port;
     JSValue root = seat->is_rooted ? seat->object : JS_UNDEFINED;
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a seat that is left has its port
     wf_js_lock(&port->group->lock);
     port->seat = NULL;
     seat->port = NULL;

@@ -158,7 +158,7 @@ static struct child *child_of(JSContext *context, JSValueConst value) {
 static JSValue result_of(JSContext *context, weft_process process, const weft_fd *pipes) {
     struct child *child = malloc(sizeof *child);
     JSValue object = child ? JS_NewObjectClass(context, (int)process_class) : JS_ThrowOutOfMemory(context);
-    if (JS_IsException(object)) {
+    if (!child || JS_IsException(object)) {
         free(child);
         (void)weft_process_kill(process, SIGKILL);
         (void)weft_process_free(process);

@@ -157,7 +157,7 @@ static void mend_halves(const char *text, size_t size) {
     const char *end = text + size;
     for (char *at = memchr(text, 0xed, size); at; at = memchr(at, 0xed, (size_t)(end - at))) {
         if (end - at >= 3 && (unsigned char)at[1] >= 0xa0)
-            memcpy(at, "\xef\xbf\xbd", 3);
+            memcpy(at, "\xef\xbf\xbd", 3); // NOLINT(bugprone-not-null-terminated-result): in the middle of a text
         at++;
     }
 }

@@ -41,7 +41,7 @@ static JSValue js_scope_open(JSContext *context, JSValueConst self, int count, J
         return JS_ThrowTypeError(context, "only a fiber has blocks that can be cancelled");
     struct wf_js_scope *scope = calloc(1, sizeof *scope);
     JSValue handle = scope ? JS_NewObjectClass(context, (int)scope_class) : JS_ThrowOutOfMemory(context);
-    if (JS_IsException(handle)) {
+    if (!scope || JS_IsException(handle)) {
         free(scope);
         return handle;
     }

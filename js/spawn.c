@@ -120,7 +120,7 @@ static JSValue js_spawn_start(JSContext *context, JSValueConst self, int count, 
         return JS_ThrowOutOfMemory(context);
     atomic_init(&child->references, 1);
     child->parent = js;
-    JSValue promise = JS_UNDEFINED, list = JS_EXCEPTION;
+    JSValue promise, list = JS_EXCEPTION;
     JSValue handle = JS_NewObjectClass(context, (int)child_class);
     if (JS_IsException(handle)) {
         release(child);
@@ -153,6 +153,7 @@ static JSValue js_spawn_start(JSContext *context, JSValueConst self, int count, 
 
 free_promise:
     JS_FreeValue(context, promise);
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): references are counted, and the handle has one
     JS_FreeValue(context, child->settle[0]);
     JS_FreeValue(context, child->settle[1]);
 free_handle:

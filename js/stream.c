@@ -54,7 +54,7 @@ static void stream_finalize(JSRuntime *runtime, JSValueConst value) {
 JSValue wf_js_stream_new(JSContext *context, weft_fd fd) {
     struct wf_js_stream *stream = calloc(1, sizeof *stream);
     JSValue object = stream ? JS_NewObjectClass(context, (int)stream_class) : JS_ThrowOutOfMemory(context);
-    if (JS_IsException(object)) {
+    if (!stream || JS_IsException(object)) {
         (void)weft_close(fd);
         free(stream);
         return object;
@@ -378,7 +378,7 @@ static JSValue js_net_read_until(JSContext *context, JSValueConst self, int coun
     const uint8_t *delimiter = JS_GetUint8Array(context, &reading.delimiter_size, arguments[1]);
     if (!delimiter && JS_HasException(context))
         return JS_EXCEPTION;
-    if (reading.delimiter_size == 0 || reading.delimiter_size > DELIMITER_MOST)
+    if (!delimiter || reading.delimiter_size == 0 || reading.delimiter_size > DELIMITER_MOST)
         return JS_ThrowRangeError(context, "A delimiter has 1 to 32 bytes");
     memcpy(reading.delimiter, delimiter, reading.delimiter_size);
     return read_begin(context, &reading, arguments[0], arguments[3]);

@@ -43,14 +43,14 @@ static JSValue js_go_start(JSContext *context, JSValueConst self, int count, JSV
     if (!name)
         return JS_EXCEPTION;
     JSValue promise = start_fiber(context, count - OPTIONS, arguments + OPTIONS, &fiber);
-    if (!JS_IsException(promise)) {
+    if (!JS_IsException(promise) && fiber) {
         if (stack > 0)
             fiber->stack_size = (size_t)stack;
         snprintf(fiber->name, sizeof fiber->name, "%s", name);
         fiber->is_background = JS_ToBool(context, arguments[BACKGROUND]);
     }
     JS_FreeCString(context, name);
-    if (JS_IsException(promise))
+    if (JS_IsException(promise) || !fiber)
         return promise;
     JSValue handle = JS_NewObjectClass(context, (int)fiber_class);
     if (JS_IsException(handle)) {
