@@ -241,7 +241,7 @@ int wf_js_bring(weft_js *js, weft_loop_fn fn, void *arg, bool keeps);
 void wf_js_brought(weft_js *js);
 
 /* Lends the fiber the turn, and waits until it is back. On the loop. */
-void wf_js_resume(void *fiber);
+void wf_js_resume(void *opaque);
 /* Waits for the turn that was asked for. */
 void wf_js_take_turn(struct wf_js_fiber *fiber);
 
