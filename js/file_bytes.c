@@ -10,7 +10,8 @@
 
 #include "file.h"
 
-enum { ROOM_FIRST = 8192, WRITER_WAIT = 5 * WEFT_MILLISECOND };
+/* READ_MOST: what the kernel gives in one go. */
+enum { ROOM_FIRST = 8192, READ_MOST = 0x7ffff000, WRITER_WAIT = 5 * WEFT_MILLISECOND };
 
 static const char *data_of(const struct wf_js_file_call *call);
 static int write_all(struct wf_js_file_call *call, weft_fd fd);
@@ -117,7 +118,7 @@ static JSValue was_read(JSContext *context, struct wf_js_file_call *call) {
 
 /* readSome(file, size, position) -> Uint8Array */
 static ssize_t run_read_some(struct wf_js_file_call *call) {
-    call->size = (size_t)call->numbers[0];
+    call->size = call->numbers[0] < READ_MOST ? (size_t)call->numbers[0] : READ_MOST;
     call->bytes = malloc(call->size + 1);
     return call->bytes ? read_at(call, call->numbers[1]) : -ENOMEM;
 }

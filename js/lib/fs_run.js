@@ -33,32 +33,39 @@
 
     const toldOf = (signal, error) => (signal?.aborted && error?.code === 'ECANCELED' ? abortError(signal) : rmError(error));
 
-    function runForCallback([call, values, convert, signal], callback) {
-        if (signal === undefined || signal === null) {
-            call(convert === undefined && call.name !== 'remove' ? callback : (error, value) => {
-                if (error) {
-                    callback(rmError(error));
-                    return;
-                }
-                const result = convert?.(value);
-                if (result === undefined)
-                    callback(null);
-                else
-                    callback(null, result);
-            }, ...values);
+    // What has come is told; what cannot be made of it is an error, too.
+    function tell(callback, convert, value) {
+        let result;
+        try {
+            result = convert === undefined ? value : convert(value);
+        } catch (error) {
+            callback(error ?? new RangeError('out of memory')); // the engine may have none for an error
             return;
         }
-        if (signal.aborted) {
+        if (result === undefined)
+            callback(null);
+        else
+            callback(null, result);
+    }
+
+    function runForCallback([call, values, convert, signal], callback) {
+        if (signal?.aborted) {
             host.nextTick(() => callback(abortError(signal)));
             return;
         }
-        beginAbortable(signal, (over) => call((error, value) => {
-            over();
-            if (error)
-                callback(toldOf(signal, error));
-            else
-                callback(null, convert === undefined ? value : convert(value));
-        }, ...values));
+        if (signal) {
+            beginAbortable(signal, (over) => call((error, value) => {
+                over();
+                if (error)
+                    callback(toldOf(signal, error));
+                else
+                    tell(callback, convert, value);
+            }, ...values));
+        } else if (convert === undefined && call.name !== 'remove') {
+            call(callback, ...values);
+        } else {
+            call((error, value) => (error ? callback(rmError(error)) : tell(callback, convert, value)), ...values);
+        }
     }
 
     async function runForPromise([call, values, convert, signal]) {

@@ -21,7 +21,7 @@
         'weft:trace': 'trace', 'weft:http': 'http', 'weft:ffi': 'ffi', 'node:http': 'node_http', 'node:net': 'node_net', 'node:dns': 'dns',
         'node:dns/promises': 'dns',
         'weft:fs': 'weft_fs', 'node:fs': 'fs', 'node:fs/promises': 'fs_promises', 'node:readline': 'readline',
-        'node:readline/promises': 'readline_promises',
+        'node:readline/promises': 'readline_promises', 'node:constants': 'constants',
         'node:events': 'events', 'node:path': 'path', 'node:util': 'util', 'node:assert': 'assert',
         'node:assert/strict': 'assert', 'node:timers': 'timers', 'node:timers/promises': 'timers',
         'node:process': 'process', 'node:module': 'module', 'node:url': 'url', 'node:console': 'console',

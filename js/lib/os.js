@@ -33,7 +33,8 @@
     function userInfo() {
         const [, uid, gid] = read('/proc/self/status').match(/^Uid:\s*(\d+)[^]*?^Gid:\s*(\d+)/m) ?? [null, '-1', '-1'];
         const line = read('/etc/passwd').split('\n').map((text) => text.split(':')).find((fields) => fields[2] === uid);
-        return {
+        const constants = { signals: { ...need('signal_names').signals }, get errno() { return need('errno'); } };
+    return {
             uid: Number(uid), gid: Number(gid), username: line?.[0] ?? environment().USER ?? '',
             homedir: line?.[5] ?? homedir(), shell: line?.[6] ?? null,
         };
@@ -49,8 +50,10 @@
         return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     }
 
+    const constants = { signals: { ...need('signal_names').signals }, get errno() { return need('errno'); } };
+
     return {
-        EOL: '\n', devNull: '/dev/null', constants: { signals: { ...need('signal_names').signals } },
+        EOL: '\n', devNull: '/dev/null', constants,
         cpus, userInfo, homedir, tmpdir,
         arch: () => need('process').process.arch,
         availableParallelism: () => Math.max(1, cpus().length),
