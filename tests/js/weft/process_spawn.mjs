@@ -37,7 +37,7 @@ console.log(merged.stderr, text(await merged.stdout.readAll()));
 const sleeper = spawn('sleep', ['100']);
 console.log(await sleeper.wait({ timeout: 1 }).catch((error) => error.code));
 console.log(await sleeper.wait({ signal: AbortSignal.abort('not now') }).catch(String));
-console.log(sleeper.kill('SIGINT'), await sleeper.exited, sleeper.kill());
+console.log(sleeper.kill('SIGUSR1'), await sleeper.exited, sleeper.kill());
 const timed = spawn('sleep', ['100'], { timeout: 1 });
 console.log(await timed.wait());
 const controller = new AbortController();
