@@ -27,6 +27,9 @@ static void engine_guard_end(struct JSParseState *state, bool is_async);
 static void engine_guard_leave(struct JSParseState *state, bool is_async, int label_leave, int label_break);
 static void engine_guard_return(struct JSParseState *state);
 static void engine_guard_throw(struct JSParseState *state, bool is_async, int label_throw);
+static JSValue engine_surroundings(JSContext *context);
+static JSValue engine_enter(JSContext *context, JSValueConst surroundings);
+static void engine_leave(JSContext *context, JSValue outer);
 static void engine_throw_interrupted(JSContext *context);
 static void engine_throw_export(JSContext *context, int how, JSModuleDef *importer, JSModuleDef *module, JSAtom name);
 
@@ -42,7 +45,8 @@ enum { MEMORY_LENT = 64 * 1024 };
 /* What a runtime has besides; in the place of the engine's own library, which is not compiled. */
 struct extra {
     JSValue spare_error; /* for when there is no memory for one */
-    char why[128];       /* it was interrupted */
+    JSValue surroundings; /* see wf_engine_surroundings */
+    char why[128];        /* it was interrupted */
 };
 
 int wf_engine_complete(JSContext *context) {
@@ -51,6 +55,7 @@ int wf_engine_complete(JSContext *context) {
         return -1;
     JS_ThrowInternalError(context, "out of memory");
     extra->spare_error = JS_GetException(context);
+    extra->surroundings = JS_UNDEFINED;
     context->rt->libc_opaque = extra;
     return 0;
 }
@@ -61,7 +66,35 @@ void wf_engine_release(JSContext *context) {
     if (!extra)
         return;
     JS_FreeValue(context, extra->spare_error);
+    JS_FreeValue(context, extra->surroundings);
     js_free(context, extra);
+}
+
+JSValue wf_engine_surroundings(JSContext *context) {
+    const struct extra *extra = context->rt->libc_opaque;
+    return extra ? js_dup(extra->surroundings) : JS_UNDEFINED;
+}
+
+JSValue wf_engine_surround(JSContext *context, JSValue surroundings) {
+    struct extra *extra = context->rt->libc_opaque;
+    if (!extra)
+        return surroundings;
+    JSValue outer = extra->surroundings;
+    extra->surroundings = surroundings;
+    return outer;
+}
+
+/* What a reaction of a promise has when it is made it has when it runs. */
+static JSValue engine_surroundings(JSContext *context) {
+    return wf_engine_surroundings(context);
+}
+
+static JSValue engine_enter(JSContext *context, JSValueConst surroundings) {
+    return wf_engine_surround(context, js_dup(surroundings));
+}
+
+static void engine_leave(JSContext *context, JSValue outer) {
+    JS_FreeValue(context, wf_engine_surround(context, outer));
 }
 
 void wf_engine_explain(JSRuntime *runtime, const char *why) {

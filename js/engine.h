@@ -49,6 +49,11 @@ JSValue wf_engine_class_name(JSContext *context, JSClassID id);
 /* Throws what no JavaScript can catch; the error is taken over. */
 JSValue wf_engine_throw_end(JSContext *context, JSValue error);
 
+/* A value that belongs to whatever runs now, and to what it puts off: a reaction of a promise has it again. What else runs later is
+ * the host's business. The first returns it; the second sets another one, which it takes over, and returns the last. An engine that
+ * knows nothing of it always has undefined. */
+JSValue wf_engine_surroundings(JSContext *context);
+JSValue wf_engine_surround(JSContext *context, JSValue surroundings);
 /* Why what is interrupted from now on is. */
 void wf_engine_explain(JSRuntime *runtime, const char *why);
 /* Where the last value that is no error was thrown: frames, as in a stack; undefined when nobody knows. It is forgotten. */

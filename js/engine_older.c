@@ -531,3 +531,13 @@ void *wf_engine_atomic_place(JSContext *context, JSValueConst array, JSValueCons
     *is_shared = JS_GetClassID(view.buffer) == JS_CLASS_SHARED_ARRAY_BUFFER;
     return bytes.bytes + view.offset + at * *size;
 }
+
+JSValue wf_engine_surroundings(JSContext *context) {
+    (void)context;
+    return JS_UNDEFINED;
+}
+
+JSValue wf_engine_surround(JSContext *context, JSValue surroundings) {
+    JS_FreeValue(context, surroundings);
+    return JS_UNDEFINED;
+}

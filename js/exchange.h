@@ -17,10 +17,10 @@ struct wf_js_handle {
     weft_address peer;
 };
 
-/* From the order until its end all but the first two are the fiber's. */
+/* From the order until its end all but the first three are the fiber's. */
 struct wf_js_order {
     bool is_given;
-    JSValue callback;
+    JSValue callback, surroundings;
     struct wf_js_exchange *exchange;
     ssize_t result;
     char *bytes;

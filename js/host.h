@@ -26,7 +26,7 @@
 
 /* What JavaScript is told through: functions that js/lib sets with host.setHook. */
 enum wf_js_hook {
-    WF_JS_ON_TIMER,
+    WF_JS_ON_TIMER,      /* (timer or immediate) */
     WF_JS_ON_UNCAUGHT,   /* (error) -> whether somebody cares */
     WF_JS_ON_REJECTIONS, /* ([promise, reason]...) */
     WF_JS_ON_HANDLED,    /* (promise) */
@@ -54,6 +54,7 @@ struct wf_js_fiber {
     struct wf_js_wait *waiting; /* what it waits for; with the turn */
     weft_semaphore turn;
     void *frame;                /* the engine's, while it has not the turn */
+    JSValue surroundings;       /* so are these */
     const char *stack_end;      /* how far JavaScript may go */
     weft_scope *scope;          /* of all its waits; NULL: it has not begun */
     struct wf_js_scope *scopes; /* inside that one, the innermost first */
@@ -95,6 +96,7 @@ struct weft_js {
     struct wf_js_wait *waits; /* of promises; under waits_lock, since they end on fibers of their own */
     weft_mutex waits_lock;
     struct wf_js_callback *callbacks; /* those that may still come */
+    struct wf_js_timers *timers;      /* and immediates: js/timer.c */
     struct wf_js_file **files;        /* by number: js/file.c */
     int file_room;
     struct wf_js_client *client; /* fetch's; made with the first one */
@@ -190,6 +192,7 @@ struct wf_js_wait {
     bool
         has_callback; /* instead of a promise, on a fiber too: callback(error), or callback(null, result if there is one) */
     JSValue callback;
+    JSValue surroundings; /* of the callback */
     int status;
     JSValue handle;    /* by which JavaScript can cancel it, or undefined */
     bool is_cancelled; /* by that; under waits_lock */
@@ -304,8 +307,11 @@ bool wf_js_is_unpinned(JSContext *context, JSValueConst buffer);
 int wf_js_open_again(int number);
 /* js/file.c: those with numbers; when the engine is gone, whose handles are known by them. */
 void wf_js_drop_files(weft_js *js);
-/* js/callback.c: at the end, nobody will call any more. */
+/* js/callback.c: at the end, nobody will call any more. As wf_js_call, in surroundings (js/engine.h) that are taken over. */
 void wf_js_drop_callbacks(weft_js *js);
+bool wf_js_call_in(weft_js *js, JSValue surroundings, JSValueConst fn, int count, JSValueConst *arguments);
+/* js/timer.c: the same of timers. */
+void wf_js_drop_timers(weft_js *js);
 /* js/atomics.c: at the end, nobody will be notified any more. */
 void wf_js_drop_promised(weft_js *js);
 /* js/spawn.c: at the end, they end too. */
@@ -334,6 +340,7 @@ int wf_js_add_modules(JSContext *context, JSValueConst host);
 int wf_js_add_uncaught(JSContext *context, JSValueConst host);
 int wf_js_add_turn(JSContext *context, JSValueConst host);
 int wf_js_add_callbacks(JSContext *context, JSValueConst host);
+int wf_js_add_timers(JSContext *context, JSValueConst host);
 int wf_js_add_system(JSContext *context, JSValueConst host);
 int wf_js_add_text(JSContext *context, JSValueConst host);
 int wf_js_add_files(JSContext *context, JSValueConst host);

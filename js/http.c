@@ -274,7 +274,7 @@ static void order_done(void *opaque) {
     weft_js *js = exchange->server->js;
     JSContext *context = js->context;
     wf_js_enter_any(js);
-    JSValue callback = order->callback, told[2] = {JS_NULL, JS_NULL};
+    JSValue callback = order->callback, surroundings = order->surroundings, told[2] = {JS_NULL, JS_NULL};
     bool is_stopped = order->result == -EINTR;
     if (order->result < 0)
         told[0] = (wf_js_throw_errno(context, (int)order->result, "http"), JS_GetException(context));
@@ -289,7 +289,9 @@ static void order_done(void *opaque) {
         drop_exchange(exchange);
     }
     if (!js->has_ended && !is_stopped)
-        wf_js_call(js, callback, 2, told);
+        wf_js_call_in(js, surroundings, callback, 2, told);
+    else
+        JS_FreeValue(context, surroundings);
     JS_FreeValue(context, callback);
     JS_FreeValue(context, told[0]);
     JS_FreeValue(context, told[1]);
@@ -352,6 +354,7 @@ static JSValue give_order(JSContext *context, struct wf_js_order *order, unsigne
     if (!JS_IsFunction(context, callback))
         return JS_ThrowTypeError(context, "a callback is needed");
     order->callback = JS_DupValue(context, callback);
+    order->surroundings = wf_engine_surroundings(context);
     order->is_given = true;
     atomic_fetch_or(&order->exchange->wants, want);
     weft_semaphore_release(&order->exchange->turn, 1);

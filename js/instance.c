@@ -26,14 +26,14 @@ static JSValue is_loaded(JSContext *context, JSValueConst self, int count, JSVal
 
 /* What the host object is made of. */
 static int (*const parts[])(JSContext *context, JSValueConst host) = {
-    wf_js_add_modules,     wf_js_add_turn,    wf_js_add_callbacks, wf_js_add_system,       wf_js_add_text,
-    wf_js_add_channels,    wf_js_add_select,  wf_js_add_http,      wf_js_add_heads,        wf_js_add_servers,
-    wf_js_add_fetch,       wf_js_add_streams, wf_js_add_writing,   wf_js_add_sockets,      wf_js_add_datagrams,
-    wf_js_add_names,       wf_js_add_errors,  wf_js_add_processes, wf_js_add_runs,         wf_js_add_signals,
-    wf_js_add_gates,       wf_js_add_sleep,   wf_js_add_events,    wf_js_add_event_queues, wf_js_add_scopes,
-    wf_js_add_trace,       wf_js_add_parcels, wf_js_add_shared,    wf_js_add_ports,        wf_js_add_atomics,
-    wf_js_add_waits,       wf_js_add_ffi,     wf_js_add_files,     wf_js_add_pools,        wf_js_add_works,
-    wf_js_add_work_groups, wf_js_add_spawn,   wf_js_add_natives,   wf_js_add_zlib,
+    wf_js_add_modules,   wf_js_add_turn,        wf_js_add_callbacks, wf_js_add_timers,    wf_js_add_system,
+    wf_js_add_text,      wf_js_add_channels,    wf_js_add_select,    wf_js_add_http,      wf_js_add_heads,
+    wf_js_add_servers,   wf_js_add_fetch,       wf_js_add_streams,   wf_js_add_writing,   wf_js_add_sockets,
+    wf_js_add_datagrams, wf_js_add_names,       wf_js_add_errors,    wf_js_add_processes, wf_js_add_runs,
+    wf_js_add_signals,   wf_js_add_gates,       wf_js_add_sleep,     wf_js_add_events,    wf_js_add_event_queues,
+    wf_js_add_scopes,    wf_js_add_trace,       wf_js_add_parcels,   wf_js_add_shared,    wf_js_add_ports,
+    wf_js_add_atomics,   wf_js_add_waits,       wf_js_add_ffi,       wf_js_add_files,     wf_js_add_pools,
+    wf_js_add_works,     wf_js_add_work_groups, wf_js_add_spawn,     wf_js_add_natives,   wf_js_add_zlib,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {

@@ -81,6 +81,7 @@ static JSValue start_fiber(JSContext *context, int count, JSValueConst *argument
     fiber->js = js;
     fiber->stack_size = js->options.fiber_stack;
     fiber->handle = JS_UNDEFINED;
+    fiber->surroundings = wf_engine_surroundings(context);
     fiber->fn = JS_DupValue(context, arguments[0]);
     wf_engine_function_name(context, fiber->fn, fiber->name, sizeof fiber->name);
     fiber->arguments = (JSValue *)(fiber + 1);
@@ -115,6 +116,7 @@ static void free_fiber(struct wf_js_fiber *fiber) {
         JS_FreeValue(context, fiber->arguments[i]);
     JS_FreeValue(context, fiber->settle[0]);
     JS_FreeValue(context, fiber->settle[1]);
+    JS_FreeValue(context, fiber->surroundings);
     if (!JS_IsUndefined(fiber->handle))
         JS_SetOpaque(fiber->handle, NULL);
     *(fiber->previous ? &fiber->previous->next : &js->fibers) = fiber->next;
@@ -174,6 +176,8 @@ static void lend_turn(weft_js *js, struct wf_js_fiber *fiber) {
     void *mine = wf_engine_frame(js->runtime);
     uint64_t self = atomic_load(&js->inside);
     wf_engine_set_frame(js->runtime, fiber->frame);
+    JSValue outer = wf_engine_surround(js->context, fiber->surroundings);
+    fiber->surroundings = JS_UNDEFINED;
     js->holder = fiber;
     bool may_lend = fiber->lends;
     atomic_store(&js->inside, fiber->id.bits);
@@ -181,6 +185,7 @@ static void lend_turn(weft_js *js, struct wf_js_fiber *fiber) {
     wf_js_turn_await(js, may_lend);
     js->holder = NULL;
     wf_js_be_inside(js, self);
+    JS_FreeValue(js->context, wf_engine_surround(js->context, outer));
     wf_engine_set_frame(js->runtime, mine);
     wf_js_set_stack(js, js->stack_end);
 }
@@ -239,7 +244,7 @@ struct wf_js_fiber *wf_js_attend(weft_js *js, const char *stack_end) {
         (void)weft_sleep(weft_after(WEFT_MILLISECOND));
     }
     fiber->js = js;
-    fiber->fn = fiber->settle[0] = fiber->settle[1] = fiber->handle = JS_UNDEFINED;
+    fiber->fn = fiber->settle[0] = fiber->settle[1] = fiber->handle = fiber->surroundings = JS_UNDEFINED;
     fiber->stack_end = stack_end;
     fiber->id = weft_self();
     if (wf_js_submit(js->loop, attend_fiber, fiber) != 0)
@@ -266,6 +271,7 @@ void wf_js_depart(struct wf_js_fiber *fiber) {
 
 static void give_back(struct wf_js_fiber *fiber) {
     fiber->frame = wf_engine_frame(fiber->js->runtime);
+    fiber->surroundings = wf_engine_surround(fiber->js->context, JS_UNDEFINED);
     atomic_store(&fiber->js->inside, 0);
     weft_semaphore_release(&fiber->js->back, 1);
 }

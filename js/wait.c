@@ -45,6 +45,7 @@ JSValue wf_js_perform(JSContext *context, struct wf_js_wait *wait) {
     struct wf_js_fiber *fiber = js->holder;
     wait->js = js;
     take_handle(wait);
+    wait->surroundings = wait->has_callback ? wf_engine_surroundings(context) : JS_UNDEFINED;
     if (!fiber || wait->is_promise || wait->has_callback)
         return wait_apart(context, wait);
     wait->fiber = fiber->id;
@@ -116,6 +117,7 @@ static void free_told(struct wf_js_wait *wait) {
     JSContext *context = wait->js->context;
     if (wait->has_callback) {
         JS_FreeValue(context, wait->callback);
+        JS_FreeValue(context, wait->surroundings);
         return;
     }
     JS_FreeValue(context, wait->settle[0]);
@@ -209,8 +211,10 @@ static void tell(struct wf_js_wait *wait, bool has_failed, JSValueConst result) 
     }
     JSValueConst good[] = {JS_NULL, result};
     int count = JS_IsUndefined(result) ? 1 : 2;
-    bool is_good =
-        has_failed ? wf_js_call(js, wait->callback, 1, &result) : wf_js_call(js, wait->callback, count, good);
+    JSValue surroundings = wait->surroundings;
+    wait->surroundings = JS_UNDEFINED;
+    bool is_good = has_failed ? wf_js_call_in(js, surroundings, wait->callback, 1, &result)
+                              : wf_js_call_in(js, surroundings, wait->callback, count, good);
     if (!is_good && !js->has_ended)
         (void)weft_loop_yield_checkpoint(js->loop); /* as timers: what it has put off comes at the next boundary */
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/process.js - the process object, and what becomes of errors that nobody catches.
 // host: argumentsOf(), environment(), cwd(), chdir(path), pid(), ppid(), exit(code), setExitCode(code),
-//       hrtime(), write(fd, text), nextTick(fn), startImmediate(owner), isTTY(fd), memory()
+//       hrtime(), write(fd, text), nextTick(fn), isTTY(fd), memory()
 (function (host, need) {
     'use strict';
     const { EventEmitter } = need('events');
@@ -196,7 +196,7 @@
     const started = host.now();
     const reminder = Symbol('handled late');
     const reject = Promise.reject.bind(Promise);
-    const nothing = { fire() {} };
+    const nothing = () => {};
     const process = new Process();
 
     process.on('warning', printWarning);
@@ -282,7 +282,7 @@
         if (!isHandled)
             return die(error, 1, place);
         if (!isExiting)
-            host.startImmediate(nothing); // the loop goes round once more
+            need('timers').setImmediate(nothing); // the loop goes round once more
         return true;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/timers.js - setTimeout and its kin, as Node has them.
 // host: startTimer(owner, milliseconds, repeats), startImmediate(owner), stopTimer(handle), keepTimer(handle, keeps),
-//       refreshTimer(handle)
+//       refreshTimer(handle), surroundings(), surround(value)
 (function (host, need) {
     'use strict';
     const most = 2 ** 31 - 1;
@@ -178,7 +178,15 @@
     const { queueMicrotask: queue } = host;
     function queueMicrotask(callback) {
         checkFunction(callback);
-        queue(callback);
+        const surroundings = host.surroundings();
+        queue(surroundings === undefined ? callback : () => {
+            const outer = host.surround(surroundings);
+            try {
+                callback();
+            } finally {
+                host.surround(outer);
+            }
+        });
     }
 
     function setTimeout(callback, delay, ...args) {
