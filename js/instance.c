@@ -141,6 +141,7 @@ void weft_js_free(weft_js *js) {
         wf_js_drop_promised(js);
         wf_js_free_ffi(js);
         wf_js_drop_callbacks(js);
+        wf_js_drop_timers(js);
         wf_js_drop_deferreds(js);
         wf_js_drop_classes(js);
         wf_js_embed_end(js);
