@@ -30,7 +30,7 @@ struct answer {
 struct fetching {
     struct wf_js_wait wait;
     struct answer *answer;
-    char *method, *url, *bytes;
+    char *method, *url, *upgrade, *bytes;
     size_t size;
     weft_http_field *fields;
     size_t field_count;
@@ -133,6 +133,7 @@ static void fetching_free(struct fetching *fetching) {
     free(fetching->fields);
     free(fetching->method);
     free(fetching->url);
+    free(fetching->upgrade);
     free(fetching->bytes);
 }
 
@@ -243,7 +244,7 @@ static bool take_fields(JSContext *context, struct fetching *fetching, JSValueCo
 }
 
 enum { BODY_NONE, BODY_BYTES, BODY_WRITTEN };
-enum { CLIENT, METHOD, URL, FIELDS, KIND, CONTENT, LENGTH, CLOSES, EXPECTS, ARGUMENTS };
+enum { CLIENT, METHOD, URL, FIELDS, KIND, CONTENT, LENGTH, CLOSES, EXPECTS, UPGRADE, ARGUMENTS };
 
 static bool take_request(JSContext *context, struct fetching *fetching, JSValueConst *arguments) {
     weft_http_request *request = &fetching->request;
@@ -256,6 +257,8 @@ static bool take_request(JSContext *context, struct fetching *fetching, JSValueC
         return false;
     if (kind == BODY_BYTES && !wf_js_copy_bytes(context, arguments[CONTENT], &fetching->bytes, &fetching->size))
         return false;
+    if (!JS_IsUndefined(arguments[UPGRADE]) && !(fetching->upgrade = wf_js_copy_text(context, arguments[UPGRADE])))
+        return false;
     *request = (weft_http_request){
         .headers = fetching->fields,
         .header_count = fetching->field_count,
@@ -265,6 +268,8 @@ static bool take_request(JSContext *context, struct fetching *fetching, JSValueC
         .length = kind == BODY_WRITTEN && length > 0 ? (uint64_t)length : 0,
         .closes = JS_ToBool(context, arguments[CLOSES]),
         .expects = JS_ToBool(context, arguments[EXPECTS]),
+        .unpacks = JS_IsUndefined(arguments[CLIENT]), /* fetch's */
+        .upgrade = fetching->upgrade,
     };
     return true;
 }
@@ -281,13 +286,13 @@ static struct wf_js_client *client_of(JSContext *context, JSValueConst value) {
     return js->client;
 }
 
-/* fetchOpen(client or undefined, method, url, [name, value, ...], kind of body, bytes, length, closes, expects) -> the head, or, when
- * the body is written, the handle */
+/* fetchOpen(client or undefined, method, url, [name, value, ...], kind of body, bytes, length, closes, expects, protocol to change to
+ * or undefined) -> the head, or, when the body is written, the handle */
 static JSValue js_fetch_open(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self;
     struct wf_js_client *client = count >= ARGUMENTS ? client_of(context, arguments[CLIENT]) : NULL;
     if (!client)
-        return JS_HasException(context) ? JS_EXCEPTION : JS_ThrowTypeError(context, "nine arguments");
+        return JS_HasException(context) ? JS_EXCEPTION : JS_ThrowTypeError(context, "ten arguments");
     struct fetching *fetching = calloc(1, sizeof *fetching);
     struct answer *answer = calloc(1, sizeof *answer);
     if (!fetching || !answer || !take_request(context, fetching, arguments)) {
@@ -396,6 +401,24 @@ static JSValue js_fetch_trailers(JSContext *context, JSValueConst self, int coun
                                       : JS_EXCEPTION;
 }
 
+/* fetchTake(handle) -> [stream, bytes that have come already]: the connection itself, after a status of 101 */
+static JSValue js_fetch_take(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct answer *answer = answer_of(context, count, arguments);
+    const void *extra;
+    size_t size;
+    weft_fd fd;
+    (void)self;
+    if (!answer)
+        return JS_EXCEPTION;
+    int error = answer->response ? weft_http_response_take(answer->response, &fd, &extra, &size) : -EINVAL;
+    if (error)
+        return wf_js_throw_errno(context, error, "http");
+    JSValue pair = JS_NewArray(context), stream = wf_js_stream_new(context, fd);
+    JS_SetPropertyUint32(context, pair, 0, stream);
+    JS_SetPropertyUint32(context, pair, 1, JS_NewUint8ArrayCopy(context, extra, size));
+    return pair;
+}
+
 /* fetchClose(handle): a call that is on its way ends first */
 static JSValue js_fetch_close(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     struct answer *answer = count > 0 ? JS_GetOpaque(arguments[0], answer_class) : NULL;
@@ -411,10 +434,11 @@ int wf_js_add_fetch(JSContext *context, JSValueConst host) {
     static const JSClassDef clients = {.class_name = "ClientHandle", .finalizer = client_finalize};
     static const JSClassDef answers = {.class_name = "AnswerHandle", .finalizer = answer_finalize};
     static const JSCFunctionListEntry functions[] = {
-        JS_CFUNC_DEF("clientNew", 1, js_client_new),         JS_CFUNC_DEF("clientCloseIdle", 1, js_client_close_idle),
-        JS_CFUNC_DEF("fetchOpen", 9, js_fetch_open),         JS_CFUNC_DEF("fetchWrite", 2, js_fetch_write),
-        JS_CFUNC_DEF("fetchEnd", 1, js_fetch_end),           JS_CFUNC_DEF("fetchRead", 1, js_fetch_read),
-        JS_CFUNC_DEF("fetchTrailers", 1, js_fetch_trailers), JS_CFUNC_DEF("fetchClose", 1, js_fetch_close),
+        JS_CFUNC_DEF("clientNew", 1, js_client_new),   JS_CFUNC_DEF("clientCloseIdle", 1, js_client_close_idle),
+        JS_CFUNC_DEF("fetchOpen", 10, js_fetch_open),  JS_CFUNC_DEF("fetchTake", 1, js_fetch_take),
+        JS_CFUNC_DEF("fetchWrite", 2, js_fetch_write), JS_CFUNC_DEF("fetchEnd", 1, js_fetch_end),
+        JS_CFUNC_DEF("fetchRead", 1, js_fetch_read),   JS_CFUNC_DEF("fetchTrailers", 1, js_fetch_trailers),
+        JS_CFUNC_DEF("fetchClose", 1, js_fetch_close),
     };
     wf_js_new_class(JS_GetRuntime(context), &client_class, &clients);
     wf_js_new_class(JS_GetRuntime(context), &answer_class, &answers);

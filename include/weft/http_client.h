@@ -105,6 +105,7 @@ typedef struct weft_http_request {
     bool can_repeat;     /* twice does no harm, whatever the method */
     bool keeps_redirect; /* an answer 3xx is not followed */
     bool closes;         /* the connection is not kept */
+    bool unpacks;        /* also what an Accept-Encoding of its own has asked for */
     const char *upgrade; /* the protocol to change to: see weft_http_response_take */
 } weft_http_request;
 

@@ -130,6 +130,12 @@
             };
             add('accept', '*/*');
             add('accept-language', '*');
+            for (const [name, value] of this.cacheHeaders()) {
+                add(name, value);
+            }
+            if (this.list.has('range')) {
+                add('accept-encoding', 'identity');
+            }
             add('sec-fetch-mode', this.request.mode);
             add('user-agent', 'weft');
             if (this.body !== null && this.body.length !== undefined) {
@@ -138,6 +144,17 @@
                 add('content-length', '0');
             }
             return pairs;
+        }
+
+        // What caches on the way are told; who asks with a condition wants to know it from the server itself.
+        cacheHeaders() {
+            const { cache } = this.request;
+            const hasCondition = ['if-modified-since', 'if-none-match', 'if-unmodified-since', 'if-match', 'if-range']
+                .some((name) => this.list.has(name));
+            if (cache === 'no-store' || cache === 'reload' || (cache === 'default' && hasCondition)) {
+                return [['pragma', 'no-cache'], ['cache-control', 'no-cache']];
+            }
+            return cache === 'no-cache' ? [['cache-control', 'max-age=0']] : [];
         }
 
         // Sets up the next exchange.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/http_client.js - ClientRequest of node:http: request and get.
-// host: fetchOpen(...), fetchWrite(handle, bytes), fetchEnd(handle), fetchRead(handle), fetchTrailers(handle), fetchClose(handle),
-//       waitCancel(handle), nextTick(fn)
+// host: fetchOpen(...), fetchWrite(handle, bytes), fetchEnd(handle), fetchRead(handle), fetchTrailers(handle), fetchTake(handle),
+//       fetchClose(handle), waitCancel(handle), nextTick(fn)
 //
 // A request whose body is all there when it ends goes at once. Else the connection is opened with the first chunk, and the rest
 // follows chunk by chunk.
@@ -156,8 +156,9 @@
         const length = kind === WRITTEN && request.hasHeader('content-length') ? Number(request.getHeader('content-length')) : -1;
         const closes = !request.agent.keepAlive || /\bclose\b/i.test(request.getHeader('connection'));
         const expects = /^100-continue$/i.test(request.getHeader('expect'));
+        const protocol = /\bupgrade\b/i.test(request.getHeader('connection')) ? request.getHeader('upgrade') : undefined;
         start(request, () => host.fetchOpen(request.agent._client, request.method, urlOf(request), fieldsOf(request), kind, bytes,
-            length, closes, expects), done);
+            length, closes, expects, protocol), done);
     }
 
     const toBytes = (bytes) => (typeof bytes === 'string' ? need('buffer').Buffer.from(bytes) : bytes);
@@ -231,9 +232,25 @@
             const message = responseOf(this, status, raw, handle, reason, isEmpty);
             this._handle = handle;
             this.res = message;
+            if (status === 101) {
+                this._upgraded(message, handle);
+                return;
+            }
             message.on('close', () => this._close());
             if (!this.emit('response', message))
                 message._dump(); // nobody wants it
+        },
+        // The connection is the listeners', or nobody's.
+        _upgraded(message, handle) {
+            const [stream, early] = host.fetchTake(handle);
+            const { Socket } = need('socket'), { Wire } = need('wire');
+            const socket = new Socket({ handle: new Wire(stream), allowHalfOpen: true, manualStart: true });
+            this.socket = message.socket = socket;
+            this.upgradeOrConnect = message.upgrade = message.complete = true;
+            host.fetchClose(handle);
+            if (!this.emit('upgrade', message, socket, need('buffer').Buffer.from(early)))
+                socket.destroy();
+            this._close();
         },
         _close() {
             if (this._closed)

@@ -24,13 +24,14 @@
         'node:readline/promises': 'readline_promises', 'node:constants': 'constants',
         'node:events': 'events', 'node:path': 'path', 'node:util': 'util', 'node:assert': 'assert',
         'node:assert/strict': 'assert', 'node:timers': 'timers', 'node:timers/promises': 'timers',
-        'node:process': 'process', 'node:module': 'module', 'node:url': 'url', 'node:console': 'console',
+        'node:process': 'process', 'node:module': 'module', 'node:url': 'node_url', 'node:console': 'console',
         'node:perf_hooks': 'performance',
         'node:buffer': 'buffer', 'node:crypto': 'node_crypto', 'node:os': 'os', 'node:querystring': 'querystring',
         'node:string_decoder': 'string_decoder', 'node:tty': 'tty', 'node:child_process': 'child_process',
         'node:stream': 'stream', 'node:worker_threads': 'worker_threads', 'node:stream/promises': 'stream', 'node:stream/web': 'streams',
         'node:diagnostics_channel': 'diagnostics_channel', 'node:zlib': 'zlib', 'node:https': 'https', 'node:tls': 'tls',
-        'node:v8': 'node_v8', 'node:constants': 'node_constants', 'node:async_hooks': 'async_hooks',
+        'node:http2': 'http2', 'node:v8': 'node_v8', 'node:util/types': 'util_types', 'node:path/posix': 'path',
+        'node:path/win32': 'path', 'node:async_hooks': 'async_hooks',
     };
 
     function builtinName(name) {
@@ -48,10 +49,11 @@
         case 'node:assert/strict': return need('assert').strict ?? need('assert');
         case 'node:console': return need('console').console;
         case 'node:module': return moduleClass();
+        case 'node:path/posix': return need('path').posix;
+        case 'node:path/win32': return need('path').win32;
         case 'node:stream/promises': return need('stream').promises;
         case 'node:dns/promises': return need('dns').promises;
         case 'node:fs/promises': return need('fs_promises').promises;
-        case 'node:url': return { URL, URLSearchParams, fileURLToPath, pathToFileURL: (file) => new URL(toURL(file)) };
         default: return given.has(name) ? given.get(name) : need(builtins[name]);
         }
     }

@@ -71,7 +71,7 @@
         const decoded = (part) => {
             const plain = part.replaceAll('+', ' ');
             try {
-                return decode === exported.unescape && !plain.includes('%') ? plain : decode(plain);
+                return decode === exported.unescape && !/%[\da-f]{2}/i.test(plain) ? plain : decode(plain);
             } catch {
                 return unescape(plain);
             }

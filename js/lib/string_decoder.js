@@ -37,54 +37,54 @@
         return second >= least && second <= most;
     }
 
-    class StringDecoder {
-        #rest = Buffer.alloc(0);
+    const REST = Symbol('rest'); // bytes of a character that has not ended
 
-        constructor(encoding) {
-            const name = encoding === undefined || encoding === null || encoding === '' ? 'utf8' : known(encoding);
-            if (name === undefined)
-                throw nodeError(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${encoding}`);
-            this.encoding = name;
-        }
-
-        write(chunk) {
-            if (typeof chunk === 'string')
-                return chunk;
-            if (!ArrayBuffer.isView(chunk))
-                throw invalidArgType('buf', ['Buffer', 'TypedArray', 'DataView'], chunk);
-            let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-            let before = '';
-            if (this.#rest.length > 0 && this.encoding === 'utf16le')
-                [before, bytes] = this.#complete(bytes);
-            else if (this.#rest.length > 0)
-                bytes = Buffer.concat([this.#rest, bytes]);
-            if (this.#rest.length > 0 && this.encoding === 'utf16le')
-                return '';
-            const back = unfinished[this.encoding]?.(bytes) ?? 0;
-            const whole = bytes.length - back;
-            this.#rest = Buffer.from(bytes.subarray(whole));
-            return before + bytes.toString(this.encoding, 0, whole);
-        }
-
-        // Ends the unit or the pair that was begun: its text, and the bytes behind it.
-        #complete(bytes) {
-            const missing = this.#rest.length === 2 ? 2 : 1;
-            const whole = Buffer.concat([this.#rest, bytes.subarray(0, missing)]);
-            if (bytes.length < missing) {
-                this.#rest = whole;
-                return ['', bytes.subarray(missing)];
-            }
-            this.#rest = Buffer.alloc(0);
-            return [whole.toString('utf16le'), bytes.subarray(missing)];
-        }
-
-        end(chunk) {
-            const text = chunk === undefined ? '' : this.write(chunk);
-            const rest = this.#rest;
-            this.#rest = Buffer.alloc(0);
-            return text + rest.toString(this.encoding);
-        }
+    // A function: programs call it on objects of their own.
+    function StringDecoder(encoding) {
+        const name = encoding === undefined || encoding === null || encoding === '' ? 'utf8' : known(encoding);
+        if (name === undefined)
+            throw nodeError(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${encoding}`);
+        this.encoding = name;
+        Object.defineProperty(this, REST, { value: Buffer.alloc(0), writable: true, enumerable: false });
     }
+
+    StringDecoder.prototype.write = function (chunk) {
+        if (typeof chunk === 'string')
+            return chunk;
+        if (!ArrayBuffer.isView(chunk))
+            throw invalidArgType('buf', ['Buffer', 'TypedArray', 'DataView'], chunk);
+        let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+        let before = '';
+        if (this[REST].length > 0 && this.encoding === 'utf16le')
+            [before, bytes] = complete(this, bytes);
+        else if (this[REST].length > 0)
+            bytes = Buffer.concat([this[REST], bytes]);
+        if (this[REST].length > 0 && this.encoding === 'utf16le')
+            return '';
+        const back = unfinished[this.encoding]?.(bytes) ?? 0;
+        const whole = bytes.length - back;
+        this[REST] = Buffer.from(bytes.subarray(whole));
+        return before + bytes.toString(this.encoding, 0, whole);
+    };
+
+    // Ends the unit or the pair that was begun: its text, and the bytes behind it.
+    function complete(decoder, bytes) {
+        const missing = decoder[REST].length === 2 ? 2 : 1;
+        const whole = Buffer.concat([decoder[REST], bytes.subarray(0, missing)]);
+        if (bytes.length < missing) {
+            decoder[REST] = whole;
+            return ['', bytes.subarray(missing)];
+        }
+        decoder[REST] = Buffer.alloc(0);
+        return [whole.toString('utf16le'), bytes.subarray(missing)];
+    }
+
+    StringDecoder.prototype.end = function (chunk) {
+        const text = chunk === undefined ? '' : this.write(chunk);
+        const rest = this[REST];
+        this[REST] = Buffer.alloc(0);
+        return text + rest.toString(this.encoding);
+    };
 
     return { StringDecoder };
 })

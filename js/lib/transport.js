@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // js/lib/transport.js - one exchange over weft's HTTP client, for fetch and node:http. https is not there yet.
-// host: fetchOpen(client, method, url, fields, kind of body, bytes, length, closes, expects), fetchWrite(handle, bytes),
+// host: fetchOpen(client, method, url, fields, kind of body, bytes, length, closes, expects, protocol), fetchWrite(handle, bytes),
 //       fetchEnd(handle), fetchRead(handle), fetchTrailers(handle), fetchClose(handle), waitCancel(handle)
 (function (host, need) {
     'use strict';
@@ -112,7 +112,7 @@
         const isWritten = body !== null && body !== undefined && !(body instanceof Uint8Array);
         const kind = isWritten ? WRITTEN : body ? BYTES : NONE;
         const opened = await waits.perform(() => host.fetchOpen(request.client, request.method, request.url, fields, kind,
-            isWritten ? undefined : body, isWritten ? sizeOf(request.headers) : -1, request.closes ?? false, false));
+            isWritten ? undefined : body, isWritten ? sizeOf(request.headers) : -1, request.closes ?? false, false, undefined));
         if (!isWritten)
             return opened;
         try {

@@ -217,6 +217,7 @@ static int exchange_new(weft_http_client *client, const char *method, const char
     response->takes_packed = !client->options.keeps_packed && wf_unpack_is_there() &&
                              !wf_http_fields_have(response->fields, "Accept-Encoding") &&
                              !wf_http_fields_have(response->fields, "Range");
+    response->unpacks = response->takes_packed || (response->request.unpacks && wf_unpack_is_there());
     *out = response;
     return 0;
 }

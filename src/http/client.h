@@ -133,6 +133,7 @@ struct weft_http_response {
     bool has_left;      /* its origin: no Authorization and the like any more */
     bool is_bodiless;   /* a redirect has made it a GET */
     bool takes_packed;  /* Accept-Encoding is ours, and so is unpacking */
+    bool unpacks;       /* unpacking is, whoever has asked */
     bool body_is_begun; /* bytes of the body have been taken from the caller, in any try */
     int write_error;    /* of weft_http_request_write, which the end tells again */
     /* of the present try */

@@ -104,7 +104,7 @@ static int fill_answer(weft_http_response *response, int64_t deadline_ns) {
 int wf_http_answer_begin(weft_http_response *response) {
     const struct wf_http_parser *parser = &response->parser;
     response->stage = WF_HTTP_ANSWERED;
-    const char *packing = response->takes_packed ? wf_http_find(parser, "Content-Encoding") : NULL;
+    const char *packing = response->unpacks ? wf_http_find(parser, "Content-Encoding") : NULL;
     bool is_gzip = packing && (strcasecmp(packing, "gzip") == 0 || strcasecmp(packing, "x-gzip") == 0);
     if (parser->step == WF_HTTP_BODY && packing && (is_gzip || strcasecmp(packing, "deflate") == 0)) {
         int error = wf_unpack_new(&response->unpack, is_gzip);
