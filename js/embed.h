@@ -142,7 +142,7 @@ void wf_js_drop_classes(weft_js *js);
 int wf_js_watch(weft_js *js, JSValueConst promise, const struct wf_js_native *on_value,
                 const struct wf_js_native *on_error);
 /* js/pending.c: what an error says of itself; nothing of the engine is left thrown. */
-void wf_js_describe_error(JSContext *context, JSValueConst error, weft_js_error *out);
+void wf_js_describe_error(JSContext *context, JSValueConst value, weft_js_error *out);
 /* js/deferred.c: at the end. */
 void wf_js_drop_deferreds(weft_js *js);
 
