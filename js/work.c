@@ -50,6 +50,7 @@ static int work_main(void *arg) {
                           ? job->submitter_end
                           : (const char *)__builtin_frame_address(0) - js->options.fiber_stack + STACK_SPARE;
     struct wf_js_fiber *fiber = wf_js_attend(js, end);
+    snprintf(fiber->name, sizeof fiber->name, "%s", pool->name[0] ? pool->name : "work");
     fiber->job = job;
     pool->attending++;
     int code = js->has_ended ? -ECANCELED : run_function(job);
@@ -241,7 +242,7 @@ static JSValue js_work_submit(JSContext *context, JSValueConst self, int count, 
     order->wait.wait = submit_wait;
     order->wait.finish = submit_finish;
     order->wait.stack_size = pool->rejection == WEFT_REJECT_CALLER_RUNS ? pool->js->options.fiber_stack : 0;
-    order->wait.is_local = pool->rejection == WEFT_REJECT_BLOCK && !order->options.submit_deadline;
+    order->wait.is_local = !order->options.submit_deadline;
     order->wait.what = "room in a pool";
     return wf_js_perform(context, &order->wait);
 }

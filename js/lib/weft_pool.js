@@ -112,7 +112,7 @@
                 if (error === errorOfDependency && !thrown)
                     return new WorkError(status, 'A work that it comes after has not succeeded', 'EDEPENDENCY',
                         { cause: this.#failures.get(cause) });
-                return thrown ? thrown.cause : withCode(new WorkError(status, 'The work could not be run'), 'EIO');
+                return thrown ? thrown.cause : new WorkError(status, 'The work could not be run', 'EIO');
             case 'cancelled': return new WorkError(status, 'The work was cancelled', 'ECANCELED');
             case 'timed-out': return new WorkError(status, 'The work took too long', 'ETIMEDOUT', thrown);
             default: return new WorkError(status, 'The work was stopped', 'ECANCELED', thrown);

@@ -10,3 +10,7 @@ pool.submit(() => {
     return answer.recv();
 });
 pool.submit(() => answer.send('never'));
+// And so is one that its submitter has to run, and that waits for the submitter.
+const full = new Pool({ concurrency: 1, maxQueued: 1, rejection: 'caller-runs' });
+for (let i = 0; i < 3; i++)
+    full.submit(() => chan().recv());
