@@ -9,9 +9,6 @@
 
 #include "stream.h"
 
-/* The largest that IP carries. */
-enum { DATAGRAM_MOST = 64 * 1024 };
-
 struct passing {
     struct wf_js_wait wait;
     struct wf_js_stream *stream;
@@ -112,9 +109,9 @@ static int receive_wait(struct wf_js_wait *wait) {
         int error = weft_wait_readable(passing->stream->fd, passing->until);
         if (error)
             return error;
-        if (!passing->bytes && !(passing->bytes = malloc(DATAGRAM_MOST)))
+        if (!passing->bytes && !(passing->bytes = malloc(WF_JS_PIECE))) /* the largest that IP carries */
             return -ENOMEM;
-        ssize_t count = weft_receive_from(passing->stream->fd, passing->bytes, DATAGRAM_MOST, &passing->address,
+        ssize_t count = weft_receive_from(passing->stream->fd, passing->bytes, WF_JS_PIECE, &passing->address,
                                           &passing->was_cut, WEFT_NOW);
         passing->size = count > 0 ? (size_t)count : 0;
         if (count >= 0)
@@ -125,13 +122,10 @@ static int receive_wait(struct wf_js_wait *wait) {
 }
 
 /* -> [bytes, address or undefined, was cut] */
-static JSValue receive_finish(JSContext *context, struct wf_js_wait *wait) {
-    struct passing *passing = (struct passing *)wait;
+static JSValue received(JSContext *context, struct passing *passing, int status) {
     char text[WEFT_ADDRESS_TEXT];
-    JSValue bytes = wait->status ? wf_js_stream_throw(context, passing->stream, wait->status, "receive")
-                                 : JS_NewUint8ArrayCopy(context, (uint8_t *)passing->bytes, passing->size);
-    free(passing->bytes);
-    JS_FreeValue(context, passing->object);
+    JSValue bytes = status ? wf_js_stream_throw(context, passing->stream, status, "receive")
+                           : JS_NewUint8ArrayCopy(context, (uint8_t *)passing->bytes, passing->size);
     if (JS_IsException(bytes))
         return bytes;
     JSValue list = JS_NewArray(context);
@@ -142,6 +136,24 @@ static JSValue receive_finish(JSContext *context, struct wf_js_wait *wait) {
     return list;
 }
 
+static JSValue receive_finish(JSContext *context, struct wf_js_wait *wait) {
+    struct passing *passing = (struct passing *)wait;
+    JSValue result = received(context, passing, wait->status);
+    free(passing->bytes);
+    JS_FreeValue(context, passing->object);
+    return result;
+}
+
+/* What is there already. False: nothing is. */
+static bool receive_now(JSContext *context, struct passing *passing) {
+    passing->bytes = wf_js_may_hurry(context) ? wf_js_piece(wf_js_of(context)) : NULL;
+    ssize_t count = passing->bytes ? weft_receive_from(passing->stream->fd, passing->bytes, WF_JS_PIECE,
+                                                       &passing->address, &passing->was_cut, WEFT_NOW)
+                                   : -ETIMEDOUT;
+    passing->size = count > 0 ? (size_t)count : 0;
+    return count >= 0;
+}
+
 /* datagramReceive(stream, milliseconds) */
 static JSValue js_datagram_receive(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     struct passing passing = {.wait = {.wait = receive_wait, .finish = receive_finish}};
@@ -149,6 +161,9 @@ static JSValue js_datagram_receive(JSContext *context, JSValueConst self, int co
     passing.stream = count > 1 ? wf_js_stream_of(context, arguments[0]) : NULL;
     if (!passing.stream || !wf_js_until(context, arguments[1], &passing.until))
         return JS_EXCEPTION;
+    if (receive_now(context, &passing))
+        return wf_js_at_once(context, received(context, &passing, 0));
+    passing.bytes = NULL;
     return pass(context, &passing, arguments[0]);
 }
 

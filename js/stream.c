@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PIECE: as much as one read gives. BUFFER: of a reader. */
-enum { PIECE = 64 * 1024, BUFFER = WEFT_BUFFER_SIZE, DELIMITER_MOST = 32 };
+/* BUFFER: of a reader. */
+enum { BUFFER = WEFT_BUFFER_SIZE, DELIMITER_MOST = 32 };
 
 enum kind { READ_PIECE, READ_FULL, READ_UNTIL, READ_LINE };
 
@@ -261,18 +261,24 @@ static JSValue read_finish(JSContext *context, struct wf_js_wait *wait) {
 
 /* ---- At once ---- */
 
+char *wf_js_piece(weft_js *js) {
+    if (!js->piece)
+        js->piece = malloc(WF_JS_PIECE);
+    return js->piece;
+}
+
 /* What is there, without waiting. *status: -ETIMEDOUT when nothing is. */
 static JSValue piece_at_once(JSContext *context, struct reading *reading, int *status) {
-    weft_js *js = wf_js_of(context);
-    size_t size = reading->size < PIECE ? reading->size : PIECE;
-    if (!js->piece && !(js->piece = malloc(PIECE))) {
+    size_t size = reading->size < WF_JS_PIECE ? reading->size : WF_JS_PIECE;
+    char *piece = wf_js_piece(wf_js_of(context));
+    if (!piece) {
         *status = -ENOMEM;
         return JS_UNDEFINED;
     }
-    ssize_t count = buffered(reading->stream) ? weft_reader_read(reading->stream->reader, js->piece, size, WEFT_NOW)
-                                              : weft_read(reading->stream->fd, js->piece, size, WEFT_NOW);
+    ssize_t count = buffered(reading->stream) ? weft_reader_read(reading->stream->reader, piece, size, WEFT_NOW)
+                                              : weft_read(reading->stream->fd, piece, size, WEFT_NOW);
     *status = count < 0 ? (int)count : 0;
-    return count > 0 ? JS_NewUint8ArrayCopy(context, (uint8_t *)js->piece, (size_t)count) : JS_NULL;
+    return count > 0 ? JS_NewUint8ArrayCopy(context, (uint8_t *)piece, (size_t)count) : JS_NULL;
 }
 
 static JSValue at_once(JSContext *context, struct reading *reading, int *status) {

@@ -25,6 +25,9 @@ struct wf_js_stream *wf_js_stream_of(JSContext *context, JSValueConst value);
 /* What became of a call: -EBADF after a close is said as such. */
 JSValue wf_js_stream_throw(JSContext *context, struct wf_js_stream *stream, int status, const char *what);
 void wf_js_stream_close(struct wf_js_stream *stream);
+/* WF_JS_PIECE bytes of the instance, for who has the turn. Null: no memory. */
+enum { WF_JS_PIECE = 64 * 1024 };
+char *wf_js_piece(weft_js *js);
 /* js/socket.c: a text that is an address. False: an exception. */
 bool wf_js_take_address(JSContext *context, JSValueConst value, weft_address *address);
 

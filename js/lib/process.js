@@ -157,8 +157,7 @@
 
         kill(pid, signal) {
             const { errnoException } = need('system_error');
-            // eslint-disable-next-line eqeqeq -- as Node: what is no number of its own kind
-            if (pid != (pid | 0))
+            if (pid != (pid | 0)) // texts of numbers are taken, as in Node
                 throw invalidArgument('pid', 'number', pid);
             const number = signal === undefined || signal === null ? 15 : need('signal_names').numberOf(signal);
             if (number === undefined)

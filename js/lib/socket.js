@@ -2,7 +2,7 @@
 // js/lib/socket.js - net.Socket of Node: a stream over a connection or a pipe. How it connects: js/lib/socket_connect.js.
 // host: netRead(stream, size, milliseconds), netWriteNow(stream, bytes), netWrite(stream, bytes, milliseconds),
 //       netShutdownNow(stream), netAddress(stream, of the other side), netSet(stream, option, value),
-//       netAdopt(descriptor, stays), nextTick(fn), whenPending(fn)
+//       netAdopt(descriptor, stays), waitCancel(wait), waitKeep(wait, keeps), nextTick(fn), whenPending(fn)
 (function (host, need) {
     'use strict';
     const { Duplex } = need('stream');
@@ -14,6 +14,7 @@
     const PIECE = 64 * 1024;
     const NO_DELAY = 0, KEEP_ALIVE = 1, RESET = 2;
     const timer = Symbol('timeout'), settings = Symbol('settings');
+    const attempt = Symbol('attempt'); // the wait for a connection, while there is one
 
     function Socket(options) {
         if (!(this instanceof Socket))
@@ -24,7 +25,7 @@
         this._handle = null;
         this._host = null;
         this._parent = null;
-        this[timer] = null;
+        this[timer] = this[attempt] = null;
         this[settings] = { mapped: options.isMapped, noDelay: options.noDelay, keepAlive: options.keepAlive };
         Object.assign(options, { emitClose: false, autoDestroy: true, decodeStrings: false });
         options.allowHalfOpen = Boolean(options.allowHalfOpen);
@@ -164,6 +165,7 @@
         const wire = socket._handle;
         socket.connecting = false;
         clearTimeout(socket[timer]);
+        host.waitCancel(socket[attempt]);
         if (wire) {
             socket[settings].counts = [wire.bytesRead, wire.bytesWritten];
             wire.close(() => socket.emit('close', Boolean(error)));
@@ -315,6 +317,7 @@
                 this._handle.ref();
             else
                 this.once('connect', this.ref);
+            host.waitKeep(this[attempt], true);
             return this;
         },
         unref() {
@@ -322,6 +325,7 @@
                 this._handle.unref();
             else
                 this.once('connect', this.unref);
+            host.waitKeep(this[attempt], false);
             return this;
         },
     };
@@ -372,5 +376,5 @@
             delete socket.write;
     }
 
-    return { Socket, renew };
+    return { Socket, renew, attempt };
 })

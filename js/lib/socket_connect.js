@@ -4,7 +4,7 @@
 (function (host, need) {
     'use strict';
     const { Wire } = need('wire');
-    const { renew } = need('socket');
+    const { renew, attempt: attempted } = need('socket');
     const { whenDone } = need('abortable');
     const { nodeError, invalidArgType, validateString, validateFunction, validateNumber } = need('node_error');
     const { withHostPort } = need('system_error');
@@ -60,17 +60,15 @@
     // Connects to it; done(error, wire) unless the socket has been destroyed meanwhile.
     function dial(socket, { path, address, port, localAddress, localPort }, limit, done) {
         const local = localAddress === undefined ? undefined : format(localAddress, localPort ?? 0);
-        const wait = whenDone(() => host.netConnect(path === undefined ? address : `unix:${path}`, port ?? 0, limit, local),
-            (error, stream) => {
-                socket.off('close', stop);
-                const wire = error ? null : new Wire(stream);
-                if (socket.destroyed || !socket.connecting)
-                    wire?.close();
-                else
-                    done(error, wire);
-            });
-        const stop = () => host.waitCancel(wait);
-        socket.once('close', stop);
+        const name = path === undefined ? address : `unix:${path}`;
+        socket[attempted] = whenDone(() => host.netConnect(name, port ?? 0, limit, local), (error, stream) => {
+            socket[attempted] = null;
+            const wire = error ? null : new Wire(stream);
+            if (socket.destroyed || !socket.connecting)
+                wire?.close();
+            else
+                done(error, wire);
+        });
     }
 
     function failure(error, { path, address, port, localAddress, localPort }) {
@@ -95,11 +93,8 @@
     }
 
     function succeed(socket, wire) {
-        const before = socket._handle;
         socket._handle = wire;
         socket.connecting = false;
-        if (before?.hasRef() === false)
-            wire.unref();
         socket._applySettings();
         socket._unrefTimer();
         socket.emit('connect');
