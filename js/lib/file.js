@@ -46,8 +46,13 @@
                     yield value;
             },
             async * [Symbol.asyncIterator]() {
-                for (let value; (value = await next()) !== null;)
-                    yield value;
+                for (;;) {
+                    const value = next();
+                    const ready = value instanceof Promise ? await value : value;
+                    if (ready === null)
+                        return;
+                    yield ready;
+                }
             },
         };
     }

@@ -36,36 +36,47 @@
         }
     }
 
-    const names = ['dev', 'mode', 'nlink', 'uid', 'gid', 'rdev', 'blksize', 'ino', 'size', 'blocks'];
-    const times = ['atime', 'mtime', 'ctime', 'birthtime'];
-
     function StatsBase() {}
     addKinds(StatsBase.prototype, (stats, bits) => (Number(stats.mode) & constants.S_IFMT) === bits);
 
-    function Stats() {}
-    Object.setPrototypeOf(Stats.prototype, StatsBase.prototype);
+    // From the numbers of the host; see js/file_names.c.
+    function fill(stats, numbers) {
+        [stats.dev, stats.mode, stats.nlink, stats.uid, stats.gid, stats.rdev, stats.blksize, stats.ino, stats.size,
+            stats.blocks] = numbers;
+    }
 
-    function BigIntStats() {}
-    Object.setPrototypeOf(BigIntStats.prototype, StatsBase.prototype);
+    function addDates(stats) {
+        stats.atime = dateOf(stats.atimeMs);
+        stats.mtime = dateOf(stats.mtimeMs);
+        stats.ctime = dateOf(stats.ctimeMs);
+        stats.birthtime = dateOf(stats.birthtimeMs);
+    }
 
     const dateOf = (milliseconds) => new Date(Math.round(Number(milliseconds)));
 
-    // From the numbers of the host: names, then seconds and nanoseconds of each time.
-    function makeStats(numbers, isBig) {
-        const stats = isBig ? new BigIntStats() : new Stats();
-        for (let i = 0; i < names.length; i++)
-            stats[names[i]] = numbers[i];
-        const at = (i) => names.length + 2 * i;
-        for (let i = 0; i < times.length; i++) {
-            const seconds = numbers[at(i)], rest = numbers[at(i) + 1];
-            stats[`${times[i]}Ms`] = isBig ? seconds * 1000n + rest / 1000000n : seconds * 1000 + rest / 1e6;
-        }
-        for (let i = 0; isBig && i < times.length; i++)
-            stats[`${times[i]}Ns`] = numbers[at(i)] * 1000000000n + numbers[at(i) + 1];
-        for (const time of times)
-            stats[time] = dateOf(stats[`${time}Ms`]);
-        return stats;
+    function Stats(numbers) {
+        if (numbers === undefined)
+            return;
+        fill(this, numbers);
+        this.atimeMs = numbers[10] * 1000 + numbers[11] / 1e6;
+        this.mtimeMs = numbers[12] * 1000 + numbers[13] / 1e6;
+        this.ctimeMs = numbers[14] * 1000 + numbers[15] / 1e6;
+        this.birthtimeMs = numbers[16] * 1000 + numbers[17] / 1e6;
+        addDates(this);
     }
+    Object.setPrototypeOf(Stats.prototype, StatsBase.prototype);
+
+    function BigIntStats(numbers) {
+        const nanoseconds = (i) => numbers[i] * 1000000000n + numbers[i + 1];
+        const times = [nanoseconds(10), nanoseconds(12), nanoseconds(14), nanoseconds(16)];
+        fill(this, numbers);
+        [this.atimeMs, this.mtimeMs, this.ctimeMs, this.birthtimeMs] = times.map((time) => time / 1000000n);
+        [this.atimeNs, this.mtimeNs, this.ctimeNs, this.birthtimeNs] = times;
+        addDates(this);
+    }
+    Object.setPrototypeOf(BigIntStats.prototype, StatsBase.prototype);
+
+    const makeStats = (numbers, isBig) => (isBig ? new BigIntStats(numbers) : new Stats(numbers));
 
     class StatFs {
         constructor([type, bsize, blocks, bfree, bavail, files, ffree]) {

@@ -9,7 +9,7 @@
     const { StringDecoder } = need('string_decoder');
     const { nodeError, invalidArgType, invalidArgValue, validateString, validateAbortSignal, abortError } = need('node_error');
     const cursor = need('readline_cursor');
-    const ENDING = /\r?\n|\r(?!\n)/g;
+    const ENDING = /\r?\n|\r(?!\n)/;
     const MOST_WAITING = 1024; // lines that nobody has asked for yet
     const LEAST_DELAY = 100; // milliseconds in which \r and \n are one end
 
@@ -104,14 +104,14 @@
                 text = text.slice(1);
             state.sawReturn = 0;
         }
-        ENDING.lastIndex = 0;
-        if (!ENDING.test(text)) {
+        const hasReturn = text.includes('\r');
+        if (!hasReturn && !text.includes('\n')) {
             state.rest += text;
             return;
         }
         text = state.rest + text;
-        state.sawReturn = text.endsWith('\r') ? Date.now() : 0;
-        const lines = text.split(ENDING);
+        state.sawReturn = hasReturn && text.endsWith('\r') ? Date.now() : 0;
+        const lines = text.split(hasReturn ? ENDING : '\n');
         state.rest = lines.pop();
         for (const line of lines)
             giveLine(reader, state, line);
@@ -250,11 +250,11 @@
 
     // From now on; while too many wait, nothing is read. Who leaves closes it.
     function linesOf(reader) {
-        const line = [];
+        let line = [], at = 0; // those that have come; the first that was not given yet
         let isOver = reader.closed, failure, wake = () => {};
         const add = (text) => {
             line.push(text);
-            if (line.length > MOST_WAITING)
+            if (line.length - at > MOST_WAITING)
                 reader.pause();
             wake();
         };
@@ -278,9 +278,12 @@
         return (async function* () {
             try {
                 for (;;) {
-                    if (line.length > 0) {
-                        yield line.shift();
-                        if (line.length === 0 && reader.paused && !isOver)
+                    if (at < line.length) {
+                        yield line[at++];
+                        if (at < line.length)
+                            continue;
+                        [line, at] = [[], 0];
+                        if (reader.paused && !isOver)
                             reader.resume();
                     } else if (failure) {
                         throw failure.error;
