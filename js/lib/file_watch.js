@@ -41,8 +41,8 @@
             return this.#handle === undefined || this.#folders.size === 0;
         }
 
-        // What watchNext has told, as [what, name, is a folder, cookie], and with a folder that is new what was made in it before it
-        // could be watched. An empty name: what is watched itself.
+        // What watchNext has told, as [what, name, is a folder, cookie], and with a folder that is new what was made in it before
+        // it could be watched. An empty name: what is watched itself.
         take([id, what, name, isFolder, cookie]) {
             const home = this.#folders.get(id) ?? '';
             if (what & ENDED)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// js/lib/fs_arguments.js - what node:fs is given: paths, descriptors, flags, modes, options, places, times, bytes; and how it is refused.
+// js/lib/fs_arguments.js - what node:fs is given: paths, descriptors, flags, modes, options, places, times, bytes; and how it is
+// refused.
 (function (host, need) {
     'use strict';
     const { Buffer } = need('buffer');

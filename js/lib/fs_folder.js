@@ -118,7 +118,8 @@
         isSocket: failure('ERR_FS_CP_SOCKET', 'Cannot copy a socket file', 'EINVAL', 22),
         isFIFO: failure('ERR_FS_CP_FIFO_PIPE', 'Cannot copy a FIFO pipe', 'EINVAL', 22),
         isUnknown: failure('ERR_FS_CP_UNKNOWN', 'Cannot copy an unknown file type', 'EINVAL', 22),
-        linkToInside: failure('ERR_FS_CP_SYMLINK_TO_SUBDIRECTORY', 'Cannot overwrite symlink in subdirectory of self', 'EINVAL', 22),
+        linkToInside: failure('ERR_FS_CP_SYMLINK_TO_SUBDIRECTORY', 'Cannot overwrite symlink in subdirectory of self', 'EINVAL',
+            22),
     };
 
     function toCopyOptions(options) {

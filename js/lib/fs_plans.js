@@ -7,8 +7,8 @@
 (function (host, need) {
     'use strict';
     const files = host.files();
-    const { toPath, isDescriptor, toDescriptor, toPathOrDescriptor, toFlags, toMode, toSmallMode, toOwner, toOptions, toFlag, asBuffer,
-        toData, isOwnEncoding, toName, toSeconds } = need('fs_arguments');
+    const { toPath, isDescriptor, toDescriptor, toPathOrDescriptor, toFlags, toMode, toSmallMode, toOwner, toOptions, toFlag,
+        asBuffer, toData, isOwnEncoding, toName, toSeconds } = need('fs_arguments');
     const { makeStats, StatFs, Dirent } = need('fs_stats');
     const { nodeError, invalidArgType, validateInteger } = need('node_error');
 

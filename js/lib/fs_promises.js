@@ -80,7 +80,8 @@
                 buffer = buffer?.buffer ?? Buffer.alloc(16384);
             }
             const [view, position] = readArguments(buffer, ...place);
-            const bytesRead = view.length === 0 ? 0 : await this.#use('read', (file) => files.read(PROMISE, file, view, position));
+            const bytesRead = view.length === 0 ? 0
+                : await this.#use('read', (file) => files.read(PROMISE, file, view, position));
             return { __proto__: null, bytesRead, buffer };
         }
 
@@ -219,8 +220,8 @@
     }
 
     const promises = {};
-    for (const name of ['access', 'copyFile', 'rename', 'truncate', 'rm', 'rmdir', 'mkdir', 'readlink', 'symlink', 'lstat', 'stat',
-        'statfs', 'link', 'unlink', 'chmod', 'lchown', 'chown', 'utimes', 'lutimes', 'mkdtemp'])
+    for (const name of ['access', 'copyFile', 'rename', 'truncate', 'rm', 'rmdir', 'mkdir', 'readlink', 'symlink', 'lstat',
+        'stat', 'statfs', 'link', 'unlink', 'chmod', 'lchown', 'chown', 'utimes', 'lutimes', 'mkdtemp'])
         promises[name] = { async [name](...values) { return runForPromise(plans[name](...values)); } }[name];
 
     Object.assign(promises, {

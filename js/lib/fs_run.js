@@ -94,7 +94,8 @@
     // The arguments before the callback, which is the last of those that are functions.
     function splitCallback(values) {
         const at = values.findLastIndex((value) => typeof value === 'function');
-        return at < 0 ? [values, checkCallback(values.length > 1 ? values.at(-1) : undefined)] : [values.slice(0, at), values[at]];
+        return at < 0 ? [values, checkCallback(values.length > 1 ? values.at(-1) : undefined)]
+            : [values.slice(0, at), values[at]];
     }
 
     return { runNow, runForCallback, runForPromise, checkCallback, splitCallback };

@@ -2,8 +2,8 @@
 // js/lib/fs_streams.js - node:fs's ReadStream and WriteStream.
 // host: nextTick(fn), waitHandle(), nextWait(handle), waitCancel(handle); see fs_plans.js
 //
-// A stream works on a descriptor by four functions with callbacks: the host's, those of a FileHandle, or of an options.fs. What is
-// under way when a stream is destroyed is waited for, and the host's, which may take for ever on a pipe, is ended.
+// A stream works on a descriptor by four functions with callbacks: the host's, those of a FileHandle, or of an options.fs. What
+// is under way when a stream is destroyed is waited for, and the host's, which may take for ever on a pipe, is ended.
 (function (host, need) {
     'use strict';
     const { Readable, Writable, finished } = need('stream');
@@ -70,7 +70,8 @@
         }
 
         write(fd, bytes, position, callback) {
-            this.handle.write(bytes, 0, bytes.length, placeOf(position)).then((result) => callback(null, result.bytesWritten), callback);
+            this.handle.write(bytes, 0, bytes.length, placeOf(position))
+                .then((result) => callback(null, result.bytesWritten), callback);
         }
 
         close(fd, callback) {

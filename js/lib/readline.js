@@ -302,8 +302,8 @@
     const createInterface = (...given) => new Interface(...given);
 
     const exported = {
-        Interface, clearLine: cursor.clearLine, clearScreenDown: cursor.clearScreenDown, createInterface, cursorTo: cursor.cursorTo,
-        emitKeypressEvents: (stream) => need('readline_keys').emitKeypressEvents(stream), moveCursor: cursor.moveCursor,
+        Interface, clearLine: cursor.clearLine, clearScreenDown: cursor.clearScreenDown, createInterface,
+        cursorTo: cursor.cursorTo, emitKeypressEvents: (stream) => need('readline_keys').emitKeypressEvents(stream), moveCursor: cursor.moveCursor,
     };
     Object.defineProperty(exported, 'promises', { enumerable: true, get: () => need('readline_promises') });
     // For readline_promises.

@@ -11,7 +11,8 @@
         '11~': 'f1', '12~': 'f2', '13~': 'f3', '14~': 'f4', '15~': 'f5', '17~': 'f6', '18~': 'f7', '19~': 'f8', '20~': 'f9',
         '21~': 'f10', '23~': 'f11', '24~': 'f12', '200~': 'paste-start', '201~': 'paste-end',
     };
-    const plain = { '\r': 'return', '\n': 'enter', '\t': 'tab', '\b': 'backspace', '\x7f': 'backspace', '\x1b': 'escape', ' ': 'space' };
+    const plain = { '\r': 'return', '\n': 'enter', '\t': 'tab', '\b': 'backspace', '\x7f': 'backspace', '\x1b': 'escape',
+        ' ': 'space' };
     // ESC, maybe twice; [ or O; numbers; a letter or ~
     const SEQUENCE = /^\x1b(\x1b?)(?:\[\[?|O)(\d*)(?:;(\d+))?([A-Za-z~^$])/; // eslint-disable-line no-control-regex
 

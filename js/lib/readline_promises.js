@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// js/lib/readline_promises.js - node:readline/promises: questions whose answers are promises, and moves that are written together.
+// js/lib/readline_promises.js - node:readline/promises: questions whose answers are promises, and moves that are written
+// together.
 (function (host, need) {
     'use strict';
     const readline = need('readline');

@@ -19,7 +19,8 @@
     function open(path, flags = 'r', options = undefined) {
         if (flags !== null && typeof flags === 'object')
             [flags, options] = ['r', flags];
-        return mapped(() => call(options, files.open, toPath(path), toFlags(flags), toMode(options?.mode, 'mode', 0o666), 0), fileOf);
+        return mapped(() => call(options, files.open, toPath(path), toFlags(flags), toMode(options?.mode, 'mode', 0o666), 0),
+            fileOf);
     }
 
     // ---- Whole files ----
@@ -50,7 +51,8 @@
         }
     }
 
-    // { append, exclusive, atomic, sync, mode }. atomic: whoever opens it finds the old bytes or the new ones, also after a crash.
+    // { append, exclusive, atomic, sync, mode }. atomic: whoever opens it finds the old bytes or the new ones, also after
+    // a crash.
     function writeFile(path, data, options) {
         const place = toPath(path);
         const flags = (options?.append ? 'a' : 'w') + (options?.exclusive ? 'x' : '');
@@ -76,7 +78,8 @@
 
     function statWith(path, isLink, options) {
         const isBig = !!options?.bigint;
-        return mapped(() => call(options, files.stat, toPath(path), flag(isLink), flag(isBig)), (numbers) => makeStats(numbers, isBig));
+        return mapped(() => call(options, files.stat, toPath(path), flag(isLink), flag(isBig)),
+            (numbers) => makeStats(numbers, isBig));
     }
 
     const stat = (path, options) => statWith(path, false, options);
@@ -101,7 +104,8 @@
     const chown = (path, user, group, options) => call(options, files.chown, toPath(path), user, group, flag(options?.link));
     const utimes = (path, accessed, modified, options) => call(options, files.times, toPath(path), toSeconds(accessed),
         toSeconds(modified), flag(options?.link));
-    const truncate = (path, size = 0, options = undefined) => call(options, files.truncate, toPath(path), placeOf(size, 'A size'));
+    const truncate = (path, size = 0, options = undefined) => call(options, files.truncate, toPath(path),
+        placeOf(size, 'A size'));
 
     // ---- Names ----
 
@@ -210,8 +214,8 @@
     const watch = (path, options) => new Watch(path, options);
 
     const exported = {
-        open, readFile, readText, writeFile, appendFile, stat, lstat, statfs, exists, access, chmod, chown, utimes, truncate, rename,
-        copyFile, symlink, link, readlink, realpath, readdir, mkdir, rm, mkdtemp, watch, File,
+        open, readFile, readText, writeFile, appendFile, stat, lstat, statfs, exists, access, chmod, chown, utimes, truncate,
+        rename, copyFile, symlink, link, readlink, realpath, readdir, mkdir, rm, mkdtemp, watch, File,
     };
     return { ...exported, default: exported };
 })
