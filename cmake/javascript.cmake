@@ -1,6 +1,6 @@
 # The JavaScript host, libweft-js: a library of its own, made where there is an engine. Sets WEFT_HAS_JS.
 #
-#   WEFT_JS            auto (if the engine can be had), on (it must be), off
+#   WEFT_JS            auto (if the engine can be had, and not with ThreadSanitizer), on (it must be), off
 #   WEFT_JS_ROUTE      where the engine comes from: one of tools/fetch's routes; else the first that works
 #   WEFT_JS_SANITIZE   the engine itself is compiled with the sanitizer, too
 #
@@ -10,7 +10,7 @@ set(WEFT_JS_ROUTE "" CACHE STRING "Where the engine comes from: installed, forky
 option(WEFT_JS_SANITIZE "The engine itself is compiled with the sanitizer, too" OFF)
 set_property(CACHE WEFT_JS PROPERTY STRINGS auto on off)
 set(WEFT_HAS_JS FALSE)
-if(WEFT_JS STREQUAL off OR CMAKE_CROSSCOMPILING OR WEFT_SANITIZE MATCHES "^thread")
+if(WEFT_JS STREQUAL off OR CMAKE_CROSSCOMPILING OR (WEFT_SANITIZE MATCHES "^thread" AND NOT WEFT_JS STREQUAL on))
     return()
 endif()
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/channel.js - channels between the fibers of an instance, or of several.
-// host: channelNew(capacity, is shared), channelSend(channel, value, milliseconds, transfers), channelReceive(channel, milliseconds),
-//       channelClose(channel), channelInfo(channel) -> [length, capacity, is closed, is shared]
+// host: channelNew(capacity, is shared), channelSend(channel, value, milliseconds, transfers),
+//       channelReceive(channel, milliseconds), channelClose(channel), channelInfo(channel) -> [length, capacity, is closed, is shared]
 (function (host, need) {
     'use strict';
     const { within } = need('abortable');

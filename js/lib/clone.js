@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// js/lib/clone.js - structuredClone, and what messages between instances may be made of. The walk over a graph of objects is the host's
-// (js/clone_write.c, js/clone_read.c); here are the objects that have more to them than properties and elements.
-// host: clone(value, list), typeTag(object) names the engine's class of an object, isProxy(object) gives undefined unless it is one,
-//       isLoaded(library)
+// js/lib/clone.js - structuredClone, and what messages between instances may be made of. The walk over a graph of objects is the
+// host's (js/clone_write.c, js/clone_read.c); here are the objects that have more to them than properties and elements.
+// host: clone(value, list), typeTag(object) names the engine's class of an object, isProxy(object) gives undefined unless it is
+//       one, isLoaded(library)
 (function (host, need) {
     'use strict';
 
@@ -224,8 +224,8 @@
         return host.clone(value, checkTransfers(toTransferList(options)));
     }
 
-    // Lets the objects of a class be cloned: test(object), take(object) -> array of values, make(array) -> object. The receiver may
-    // be another instance, whose library has not been loaded: whoever registers here does so before anything can arrive.
+    // Lets the objects of a class be cloned: test(object), take(object) -> array of values, make(array) -> object. The receiver
+    // may be another instance, whose library has not been loaded: so entries are here, and load what they need.
     function addCloneable(name, entry) {
         cloneables.set(name, entry);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/instance.js - an instance that another one has started (weft:parallel): its first function, and what its parent is told.
-// host: childOrder(), childResult(value, transfers, isError), compile(text, name, line), goStart(name, stack, isBackground, fn, ...arguments)
+// host: childOrder(), childResult(value, transfers, isError), compile(text, name, line),
+//       goStart(name, stack, isBackground, fn, ...arguments)
 (function (host, need) {
     'use strict';
     const { withCode } = need('errors');

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// js/lib/message.js - MessageChannel, MessagePort and BroadcastChannel, as Node has them: targets of events whose messages come in the
-// poll phase, and which also have on, once, off and emit.
-// host: portPair() -> [handle, handle], portNamed(name) -> handle, portAttach(handle, object), portPost(handle, value, list) -> whether
-//       somebody will get it, portStart(handle, receives), portKeep(handle, keeps), portClose(handle), portReceive(handle) -> [value],
-//       portPeer(handle, handle), setHook(number, fn)
+// js/lib/message.js - MessageChannel, MessagePort and BroadcastChannel, as Node has them: targets of events whose messages come
+// in the poll phase, and which also have on, once, off and emit.
+// host: portPair() -> [handle, handle], portNamed(name) -> handle, portAttach(handle, object), portPost(handle, value, list) ->
+//       whether somebody will get it, portStart(handle, receives), portKeep(handle, keeps), portClose(handle),
+//       portReceive(handle) -> [value], portPeer(handle, handle), setHook(number, fn)
 (function (host, need) {
     'use strict';
 
@@ -208,7 +208,8 @@
             const isLost = list.some((object) => isPort(object) && host.portPeer(this.#handle, object.#handle));
             const isSent = host.portPost(this.#handle, message, checkTransfers(list));
             if (isLost)
-                need('process').process.emitWarning('The target port was posted to itself, and the communication channel was lost');
+                need('process').process.emitWarning('The target port was posted to itself, and the communication '
+                    + 'channel was lost');
             return isSent ? true : undefined;
         }
 

@@ -2,8 +2,8 @@
 // js/lib/parallel_pool.js - instances that are used again and again: Pool and parallel of weft:parallel.
 // host: workers()
 //
-// Each instance of a pool has two channels, one for the jobs that it gets, one at a time, and one for its answers. An instance that has
-// died, or was ended because nobody wants its answer any more, is replaced by a new one when there is need for it.
+// Each instance of a pool has two channels, one for the jobs that it gets, one at a time, and one for its answers. An instance that
+// has died, or was ended because nobody wants its answer any more, is replaced by a new one when there is need for it.
 (function (host, need) {
     'use strict';
     const { STACK, Instance, orderOf, rebuilt } = need('spawn');
@@ -35,7 +35,8 @@
             end(reason);
         };
         const aborted = () => fail(signal.reason);
-        const late = () => fail(new (need('dom_exception').DOMException)('The operation was aborted due to timeout', 'TimeoutError'));
+        const { DOMException } = need('dom_exception');
+        const late = () => fail(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
         const timer = limit < 0 ? undefined : setTimeout(late, limit);
         if (signal !== undefined)
             addAlgorithm(signal, aborted);
@@ -233,9 +234,9 @@
                 }
             };
             own.throwIfAborted();
-            await Promise.all(Array.from({ length: Math.min(many, Math.ceil(list.length / size)) }, () => work().catch((error) => {
-                controller.abort(error); // the first one counts
-            })));
+            const length = Math.min(many, Math.ceil(list.length / size));
+            const fail = (error) => controller.abort(error); // the first one counts
+            await Promise.all(Array.from({ length }, () => work().catch(fail)));
             own.throwIfAborted();
             return results;
         }
@@ -249,7 +250,9 @@
         }
     }
     if (Symbol.asyncDispose)
-        Object.defineProperty(Pool.prototype, Symbol.asyncDispose, { value: Pool.prototype.close, configurable: true, writable: true });
+        Object.defineProperty(Pool.prototype, Symbol.asyncDispose, {
+            value: Pool.prototype.close, configurable: true, writable: true,
+        });
 
     // The instances that everybody shares.
     let shared;

@@ -71,9 +71,7 @@
         return error;
     }
 
-    function abortError() {
-        return new (need('dom_exception').DOMException)('The instance was terminated', 'AbortError');
-    }
+    const domError = (message, name) => new (need('dom_exception').DOMException)(message, name);
 
     function failure(outcome, code, value, options) {
         switch (outcome) {
@@ -87,11 +85,13 @@
         case 'no memory':
             return new InstanceError('The instance has run out of memory', 'ERR_INSTANCE_MEMORY');
         case 'late':
-            return new (need('dom_exception').DOMException)(`The instance had ${options.timeLimit} ms, which are over`, 'TimeoutError');
+            return domError(`The instance had ${options.timeLimit} ms, which are over`, 'TimeoutError');
         default:
             return need('system_error').errnoException(code, 'spawn');
         }
     }
+
+    let exitCodeOf;
 
     // Another instance. It is a thenable: what it comes to is what its function returns, once nothing of it runs any more.
     class Instance {
@@ -99,6 +99,11 @@
         #result;
         #reason;
         #name;
+        #exitCode; // when it is over
+
+        static {
+            exitCodeOf = (instance) => instance.#exitCode;
+        }
 
         constructor(options, order, values) {
             const { signal } = options;
@@ -112,12 +117,13 @@
             const { toTransferList, checkTransfers } = need('clone');
             const list = checkTransfers(toTransferList({ transfer: options.transfer }));
             const env = host.isLoaded('process') ? { ...need('process').process.env } : undefined;
-            const [promise, handle] = host.spawnStart({ ...order, name: this.#name, stack, values, env }, list, this.#name || 'instance',
-                memory, stack, limit, order.url ?? this.#name);
+            const [promise, handle] = host.spawnStart({ ...order, name: this.#name, stack, values, env }, list,
+                this.#name || 'instance', memory, stack, limit, order.url ?? this.#name);
             this.#handle = handle;
             const forget = this.#follow(signal);
             this.#result = promise.then(([outcome, code, value]) => {
                 forget?.();
+                this.#exitCode = code;
                 if (outcomes[outcome] === 'good')
                     return value;
                 throw outcomes[outcome] === 'terminated' ? this.#reason : failure(outcomes[outcome], code, value, options);
@@ -161,7 +167,7 @@
         }
 
         // Ends it, whatever it does; the promise is fulfilled when it is over. Who waits for the result gets the reason.
-        terminate(reason = abortError()) {
+        terminate(reason = domError('The instance was terminated', 'AbortError')) {
             this.#end(reason);
             return this.#result.then(() => {}, () => {});
         }
@@ -197,5 +203,5 @@
     const spawn = (what, ...values) => spawnWith({}, what, ...values);
     spawn.with = spawnWith;
 
-    return { STACK, spawn, Instance, InstanceError, orderOf, rebuilt };
+    return { STACK, exitCodeOf: (instance) => exitCodeOf(instance), spawn, Instance, InstanceError, orderOf, rebuilt };
 })

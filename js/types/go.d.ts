@@ -185,4 +185,6 @@ declare module 'weft:go' {
         /** True for the last that came. Who gives up has not come. */
         wait(options?: WaitOptions): Waited<boolean>;
     }
+
+    export { parallel, spawn } from 'weft:parallel';
 }
