@@ -83,12 +83,45 @@ endforeach()
 configure_file(${PROJECT_SOURCE_DIR}/js/sources.c.in ${PROJECT_BINARY_DIR}/js/sources.c @ONLY)
 set_source_files_properties(${PROJECT_BINARY_DIR}/js/sources.c PROPERTIES OBJECT_DEPENDS "${codes}")
 
+# The library, shared and static, of the same objects:
+#   weft_js          static; all that is not weft_js_* is local to it, so that a program may have an engine of its own
+#   weft_js_shared   shared
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/js/*.c)
 list(FILTER sources EXCLUDE REGEX /engine[^/]*[.]c$)
-add_library(weft_js STATIC ${sources} ${PROJECT_BINARY_DIR}/js/sources.c $<TARGET_OBJECTS:weft_js_engine>)
-target_link_libraries(weft_js PUBLIC weft_static ${engine_library} m PRIVATE weft_library_flags weft_zlib)
-target_include_directories(weft_js PRIVATE ${PROJECT_SOURCE_DIR}/js PUBLIC ${PROJECT_SOURCE_DIR}/include)
-target_include_directories(weft_js SYSTEM PRIVATE ${engine}/include)
-target_compile_definitions(weft_js PRIVATE WF_JS_ORIGIN="${origin}" WF_JS_OLDER=${is_older})
-set_target_properties(weft_js PROPERTIES OUTPUT_NAME weft-js)
-install(TARGETS weft_js)
+add_library(weft_js_objects OBJECT ${sources} ${PROJECT_BINARY_DIR}/js/sources.c)
+target_link_libraries(weft_js_objects PRIVATE weft_library_flags weft_zlib)
+target_include_directories(weft_js_objects PRIVATE ${PROJECT_SOURCE_DIR}/js ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(weft_js_objects SYSTEM PRIVATE ${engine}/include)
+target_compile_definitions(weft_js_objects PRIVATE WF_JS_ORIGIN="${origin}" WF_JS_OLDER=${is_older}
+    $<$<CONFIG:Debug>:WF_DEBUG=1>)
+set(objects $<TARGET_OBJECTS:weft_js_objects> $<TARGET_OBJECTS:weft_js_engine>)
+
+set(whole ${PROJECT_BINARY_DIR}/js/weft-js.o)
+set(engine_whole "")
+if(engine_library)
+    set(engine_whole -Wl,--whole-archive ${engine_library} -Wl,--no-whole-archive)
+endif()
+add_custom_command(OUTPUT ${whole}
+    COMMAND ${CMAKE_C_COMPILER} -nostdlib -no-pie -Wl,-r -o ${whole} ${objects} ${engine_whole}
+    # DW.ref.*: what other objects have, too, and the linker takes once for all
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=weft_js_* --keep-global-symbol=DW.ref.* ${whole}
+    DEPENDS ${objects} COMMAND_EXPAND_LISTS VERBATIM COMMENT "Joining libweft-js")
+set_source_files_properties(${whole} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+add_library(weft_js STATIC ${whole})
+target_link_libraries(weft_js PUBLIC weft_static PRIVATE ${WEFT_ZLIB_LIBRARY} m)
+set_target_properties(weft_js PROPERTIES LINKER_LANGUAGE C EXPORT_NAME js_static)
+
+add_library(weft_js_shared SHARED ${objects})
+set(version_script ${PROJECT_SOURCE_DIR}/cmake/weft-js.map)
+target_link_options(weft_js_shared PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--version-script=${version_script})
+target_link_libraries(weft_js_shared PUBLIC weft PRIVATE weft_program_flags weft_zlib ${engine_library} m)
+set_target_properties(weft_js_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LINKER_LANGUAGE C LINK_DEPENDS ${version_script} EXPORT_NAME js)
+
+foreach(target weft_js weft_js_shared)
+    target_include_directories(${target} INTERFACE
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME weft-js)
+endforeach()
+add_library(weft::js ALIAS weft_js_shared)
+add_library(weft::js_static ALIAS weft_js)

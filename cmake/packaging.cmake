@@ -1,10 +1,13 @@
-# Install rules, weft.pc, find_package(weft), and the Debian package. Everything finds its neighbours relative to
+# Install rules, weft.pc, weft-js.pc, find_package(weft), and the Debian package. Everything finds its neighbours relative to
 # itself, so an installed tree may be moved.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(TARGETS weft weft_static EXPORT weftTargets)
+if(WEFT_HAS_JS)
+    install(TARGETS weft_js weft_js_shared EXPORT weftTargets)
+endif()
 install(DIRECTORY include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE TYPE DOC)
 install(FILES tools/weft-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
@@ -32,6 +35,15 @@ if(WEFT_LLHTTP_LIBRARY)
 endif()
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${pkgconfig_dir})
+if(WEFT_HAS_JS)
+    set(pc_js_requires_private "")
+    if(WEFT_HAS_ZLIB)
+        set(pc_js_requires_private zlib)
+    endif()
+    configure_file(cmake/weft-js.pc.in weft-js.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/weft-js.pc DESTINATION ${pkgconfig_dir})
+    install(FILES ${engine}/copyright TYPE DOC RENAME LICENSE.quickjs) # it asks for that wherever it goes
+endif()
 
 foreach(section 1 3 7)
     file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.${section})
