@@ -21,23 +21,6 @@ const handlers = {
     },
 };
 
-const handlers = {
-    hello(request, response) {
-        response.writeHead(200, HEADERS);
-        response.end('Hello, world!');
-    },
-    json(request, response) {
-        const body = JSON.stringify({
-            method: request.method,
-            url: request.url,
-            host: request.headers.host,
-            items: [1, 2, 3].map((id) => ({ id, name: `item ${id}`, tags: ['a', 'b'] })),
-        });
-        response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
-        response.end(body);
-    },
-};
-
 const handler = handlers[process.argv[2]];
 if (!handler) {
     console.error('usage: js_http.js hello|json');
