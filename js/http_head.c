@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "exchange.h"
 
@@ -76,6 +77,18 @@ static JSValue js_http_ask(JSContext *context, JSValueConst self, int count, JSV
     if (what == IS_NEW)
         return JS_NewBool(context, http ? weft_http_is_1_1(http) : *kept == '1');
     return wf_js_new_latin1(context, !http ? kept : what == METHOD ? weft_http_method(http) : weft_http_target(http));
+}
+
+/* keep(object, name, value) -> value, which is the object's own from now on */
+static JSValue js_keep(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self;
+    JSAtom name = count > 2 ? JS_ValueToAtom(context, arguments[1]) : JS_ATOM_NULL;
+    if (name == JS_ATOM_NULL)
+        return JS_EXCEPTION;
+    int result = JS_DefinePropertyValue(context, arguments[0], name, JS_DupValue(context, arguments[2]),
+                                        JS_PROP_C_W_E | JS_PROP_THROW);
+    JS_FreeAtom(context, name);
+    return result < 0 ? JS_EXCEPTION : JS_DupValue(context, arguments[2]);
 }
 
 /* httpPeer(exchange) -> the client's address; undefined: nobody knows */
@@ -159,14 +172,14 @@ static JSValue js_http_limit(JSContext *context, JSValueConst self, int count, J
 
 /* ---- The response ---- */
 
-/* What a name may be made of, and a value. */
-enum { IN_NAMES = 1, IN_VALUES = 2 };
+/* What a name may be made of, and a value; and one of ASCII alone. */
+enum { IN_NAMES = 1, IN_VALUES = 2, IN_PLAIN_VALUES = 4 };
 
 static const uint8_t kinds[256] = {
-    ['\t'] = 2, [' '] = 2,         ['!'] = 3,         ['"'] = 2,         ['#' ... '\''] = 3,  ['('] = 2,
-    [')'] = 2,  ['*'] = 3,         ['+'] = 3,         [','] = 2,         ['-'] = 3,           ['.'] = 3,
-    ['/'] = 2,  ['0' ... '9'] = 3, [':' ... '@'] = 2, ['A' ... 'Z'] = 3, ['[' ... ']'] = 2,   ['^' ... 'z'] = 3,
-    ['{'] = 2,  ['|'] = 3,         ['}'] = 2,         ['~'] = 3,         [0x80 ... 0xff] = 2,
+    ['\t'] = 6, [' '] = 6,         ['!'] = 7,         ['"'] = 6,         ['#' ... '\''] = 7,  ['('] = 6,
+    [')'] = 6,  ['*'] = 7,         ['+'] = 7,         [','] = 6,         ['-'] = 7,           ['.'] = 7,
+    ['/'] = 6,  ['0' ... '9'] = 7, [':' ... '@'] = 6, ['A' ... 'Z'] = 7, ['[' ... ']'] = 6,   ['^' ... 'z'] = 7,
+    ['{'] = 6,  ['|'] = 7,         ['}'] = 6,         ['~'] = 7,         [0x80 ... 0xff] = 2,
 };
 
 static bool is_made_of(const char *text, size_t size, unsigned kind) {
@@ -225,24 +238,97 @@ static JSValue js_http_check(JSContext *context, JSValueConst self, int count, J
     return verdict < 0 ? JS_EXCEPTION : JS_NewInt32(context, verdict);
 }
 
-/* Adds a text, with a zero; index: how many there are. */
-static bool add_text(JSContext *context, struct wf_js_exchange *exchange, JSValue value, size_t index) {
-    size_t size;
-    const char *text = JS_ToCStringLen(context, &size, value);
+/* What the server says itself. */
+static bool is_own(const char *name, size_t size) {
+    static const char *const names[] = {"connection", "transfer-encoding", "date", "keep-alive"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (size == strlen(names[i]) && !strncasecmp(name, names[i], size))
+            return true;
+    return false;
+}
+
+/* Whether it is a text of plain characters of this kind, not an empty one and no name of the server's. -1: an exception. */
+static int is_plain_text(JSContext *context, JSValueConst string, unsigned kind) {
+    struct wf_engine_text text;
+    if (wf_engine_text_of(context, string, &text))
+        return -1;
+    bool is_plain = text.width < 2 && text.length > 0 && is_made_of(text.characters, text.length, kind) &&
+                    (kind != IN_NAMES || !is_own(text.characters, text.length));
+    wf_engine_text_done(context, &text);
+    return is_plain;
+}
+
+/* Adds one field of an object to a list: 1; 0 for one that wants a closer look, -1 with an exception. */
+static int add_plain_field(JSContext *context, JSValueConst object, JSAtom atom, JSValueConst list, uint32_t at) {
+    JSValue name = JS_AtomToString(context, atom), value = JS_GetProperty(context, object, atom);
+    int verdict = JS_IsException(name) || JS_IsException(value) ? -1 : is_plain_text(context, name, IN_NAMES);
+    if (verdict > 0 && !JS_IsNumber(value))
+        verdict = JS_IsString(value) ? is_plain_text(context, value, IN_PLAIN_VALUES) : 0;
+    if (verdict > 0 && (JS_SetPropertyUint32(context, list, at, JS_DupValue(context, name)) < 0 ||
+                        JS_SetPropertyUint32(context, list, at + 1, JS_DupValue(context, value)) < 0))
+        verdict = -1;
+    JS_FreeValue(context, name);
     JS_FreeValue(context, value);
-    if (!text)
+    return verdict;
+}
+
+/* httpFields(object) -> [name, value, ...], as they can be sent; undefined when one of them wants a closer look */
+static JSValue js_http_fields(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    JSPropertyEnum *names = NULL;
+    uint32_t length = 0;
+    int verdict = 1;
+    (void)self;
+    if (count < 1 || !JS_IsObject(arguments[0]))
+        return JS_UNDEFINED;
+    if (JS_GetOwnPropertyNames(context, &names, &length, arguments[0], JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY))
+        return JS_EXCEPTION;
+    JSValue list = JS_NewArray(context);
+    if (JS_IsException(list))
+        verdict = -1;
+    for (uint32_t i = 0; verdict > 0 && i < length; i++)
+        verdict = add_plain_field(context, arguments[0], names[i].atom, list, 2 * i);
+    JS_FreePropertyEnum(context, names, length);
+    if (verdict > 0)
+        return list;
+    JS_FreeValue(context, list);
+    return verdict < 0 ? JS_EXCEPTION : JS_UNDEFINED;
+}
+
+/* Adds characters, with a zero. False: there is no memory for them, or no field can have them. */
+static bool add_characters(struct wf_js_exchange *exchange, const struct wf_engine_text *text, bool *fits) {
+    const uint16_t *wide = text->characters;
+    size_t size = text->length;
+    char *longer = realloc(exchange->fields, exchange->fields_size + size + 1);
+    if (!longer)
         return false;
-    bool fits = strlen(text) == size && exchange->fields_size + size + index < FIELDS_MOST;
-    char *longer = fits ? realloc(exchange->fields, exchange->fields_size + size + 1) : NULL;
-    if (longer) {
-        exchange->fields = longer;
-        memcpy(longer + exchange->fields_size, text, size);
-        fits = to_latin1(longer + exchange->fields_size, &size);
-        longer[exchange->fields_size + size] = 0;
-        exchange->fields_size += size + 1;
+    exchange->fields = longer;
+    longer += exchange->fields_size;
+    if (text->width < 2)
+        memcpy(longer, text->characters, size);
+    for (size_t i = 0; text->width == 2 && i < size; i++) {
+        *fits &= wide[i] <= 0xff;
+        longer[i] = (char)wide[i];
     }
-    JS_FreeCString(context, text);
-    if (longer && fits)
+    if (memchr(longer, 0, size) || (text->width == 0 && !to_latin1(longer, &size)))
+        *fits = false;
+    longer[size] = 0;
+    exchange->fields_size += size + 1;
+    return *fits;
+}
+
+/* Adds a text; index: how many there are. */
+static bool add_text(JSContext *context, struct wf_js_exchange *exchange, JSValue value, size_t index) {
+    struct wf_engine_text text;
+    JSValue string = JS_ToString(context, value);
+    JS_FreeValue(context, value);
+    bool is_there = !JS_IsException(string) && !wf_engine_text_of(context, string, &text);
+    JS_FreeValue(context, string);
+    if (!is_there)
+        return false;
+    bool fits = exchange->fields_size + text.length + index < FIELDS_MOST;
+    bool is_added = fits && add_characters(exchange, &text, &fits);
+    wf_engine_text_done(context, &text);
+    if (is_added)
         return true;
     if (fits)
         JS_ThrowOutOfMemory(context);
@@ -304,6 +390,7 @@ int wf_js_add_heads(JSContext *context, JSValueConst host) {
         JS_CFUNC_MAGIC_DEF("httpMethod", 1, js_http_ask, METHOD),
         JS_CFUNC_MAGIC_DEF("httpTarget", 1, js_http_ask, TARGET),
         JS_CFUNC_MAGIC_DEF("httpIsNew", 1, js_http_ask, IS_NEW),
+        JS_CFUNC_DEF("keep", 3, js_keep),
         JS_CFUNC_DEF("httpPeer", 1, js_http_peer),
         JS_CFUNC_MAGIC_DEF("httpSize", 1, js_http_ask, SIZE),
         JS_CFUNC_DEF("httpHeaders", 1, js_http_headers),
@@ -311,6 +398,7 @@ int wf_js_add_heads(JSContext *context, JSValueConst host) {
         JS_CFUNC_DEF("httpParameter", 2, js_http_parameter),
         JS_CFUNC_DEF("httpLimit", 2, js_http_limit),
         JS_CFUNC_DEF("httpCheck", 2, js_http_check),
+        JS_CFUNC_DEF("httpFields", 1, js_http_fields),
     };
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }

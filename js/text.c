@@ -78,6 +78,26 @@ static JSValue js_encode_utf8(JSContext *context, JSValueConst self, int count, 
     return buffer;
 }
 
+/* utf8Size(text): how many bytes it takes; half a pair takes three, as U+FFFD does */
+static JSValue js_utf8_size(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    struct wf_engine_text text;
+    (void)self;
+    if (count < 1 || wf_engine_text_of(context, arguments[0], &text))
+        return JS_EXCEPTION;
+    int64_t size = text.length;
+    const uint8_t *narrow = text.characters;
+    const uint16_t *wide = text.characters;
+    for (uint32_t i = 0; text.width == 1 && i < text.length; i++)
+        size += narrow[i] >> 7;
+    for (uint32_t i = 0; text.width == 2 && i < text.length; i++) {
+        bool is_pair = (wide[i] & 0xfc00) == 0xd800 && i + 1 < text.length && (wide[i + 1] & 0xfc00) == 0xdc00;
+        size += wide[i] < 0x80 ? 0 : wide[i] < 0x800 ? 1 : 2;
+        i += is_pair; /* four bytes together */
+    }
+    wf_engine_text_done(context, &text);
+    return JS_NewInt64(context, size);
+}
+
 /* decodeUtf8(buffer, offset, length) -> text; undefined when it is none */
 static JSValue js_decode_utf8(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     uint32_t offset, length;
@@ -100,6 +120,7 @@ int wf_js_add_text(JSContext *context, JSValueConst host) {
     static const JSCFunctionListEntry functions[] = {
         JS_CFUNC_DEF("encodeUtf8", 1, js_encode_utf8),
         JS_CFUNC_DEF("decodeUtf8", 3, js_decode_utf8),
+        JS_CFUNC_DEF("utf8Size", 1, js_utf8_size),
     };
     return JS_SetPropertyFunctionList(context, host, functions, sizeof functions / sizeof *functions);
 }

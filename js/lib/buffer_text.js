@@ -95,20 +95,6 @@
 
     // ---- Sizes ----
 
-    function utf8Size(text) {
-        let size = text.length;
-        for (let i = 0; i < text.length; i++) {
-            const unit = text.charCodeAt(i);
-            if (unit < 0x80)
-                continue;
-            size += unit < 0x800 ? 1 : 2;
-            // The two halves of a pair are four bytes together.
-            if (unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00)
-                i++;
-        }
-        return size;
-    }
-
     function base64Size(text) {
         let size = text.length;
         while (size > text.length - 2 && size > 1 && text[size - 1] === '=')
@@ -119,7 +105,7 @@
     // The bytes that a text takes, as Buffer.byteLength tells it: for base64 it is what the length says.
     function sizeOf(text, name) {
         switch (name) {
-        case 'utf8': return utf8Size(text);
+        case 'utf8': return host.utf8Size(text);
         case 'utf16le': return 2 * text.length;
         case 'hex': return text.length >>> 1;
         case 'base64': case 'base64url': return base64Size(text);

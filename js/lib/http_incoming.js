@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // js/lib/http_incoming.js - IncomingMessage: a request that a server gets, or a response that a client gets.
 // host: httpMethod, httpTarget, httpIsNew, httpSize, httpHeaders, httpTrailers, httpPeer(exchange), httpRead(exchange, callback),
-//       httpWatch(exchange, callback), httpCut(exchange), nextTick(fn)
+//       keep(object, name, value), httpWatch(exchange, callback), httpCut(exchange), nextTick(fn)
 //
 // One is made for every request, so it begins with almost nothing: what it is asked for comes from the exchange then, and the
 // state of a Readable is made when somebody first reads, or listens.
@@ -41,10 +41,7 @@
         });
     }
 
-    function keep(message, name, value) {
-        Object.defineProperty(message, name, { value, writable: true, enumerable: true, configurable: true });
-        return value;
-    }
+    const keep = host.keep; // (object, name, value) -> value, which is the object's own from then on
 
     const isServed = (message) => message._exchange !== undefined;
     lazy('method', (message) => (isServed(message) ? host.httpMethod(message._exchange) : null));

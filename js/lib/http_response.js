@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // js/lib/http_response.js - ServerResponse: what a server answers.
-// host: httpHead(exchange, status, fields, reason, closes), httpWrite(exchange, bytes, callback),
+// host: httpFields(object), httpHead(exchange, status, fields, reason, closes), httpWrite(exchange, bytes, callback),
 //       httpReply(exchange, status, fields, reason, closes, bytes, callback), httpEnd(exchange, bytes, trailers, callback),
 //       httpCut(exchange), httpWatch(exchange, callback), nextTick(fn)
 //
@@ -23,6 +23,7 @@
 
     Object.assign(ServerResponse.prototype, {
         statusCode: 200, _reason: undefined, _sent100: false, _isStreamed: false, _isHeadGone: false,
+        _isPlain: false, // the fields can be sent as they are
         _isTold: false, _closes: false,
     });
 
@@ -102,11 +103,9 @@
                     store(response, pairs[i], pairs[i + 1]);
             }
         } else if (response._fields === undefined) {
-            const fields = response._fields = [];
-            for (const name in headers) {
-                checkField(name, headers[name]);
-                fields.push(name, headers[name]);
-            }
+            const plain = host.httpFields(headers);
+            response._isPlain = plain !== undefined;
+            response._fields = plain ?? checkedFields(headers);
         } else {
             for (const name of Object.keys(headers))
                 if (name)
@@ -114,11 +113,20 @@
         }
     }
 
+    function checkedFields(headers) {
+        const fields = [];
+        for (const name of Object.keys(headers)) {
+            checkField(name, headers[name]);
+            fields.push(name, headers[name]);
+        }
+        return fields;
+    }
+
     // As the host wants them: texts, and nothing that the server says itself.
     function fieldsToSend(response) {
         const fields = response._fields;
-        if (fields === undefined)
-            return undefined;
+        if (fields === undefined || response._isPlain)
+            return fields;
         const sent = [];
         for (let i = 0; i < fields.length; i += 2) {
             const name = fields[i], value = fields[i + 1];
