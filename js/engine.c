@@ -44,7 +44,7 @@ enum { MEMORY_LENT = 64 * 1024 };
 
 /* What a runtime has besides; in the place of the engine's own library, which is not compiled. */
 struct extra {
-    JSValue spare_error; /* for when there is no memory for one */
+    JSValue spare_error;  /* for when there is no memory for one */
     JSValue surroundings; /* see wf_engine_surroundings */
     char why[128];        /* it was interrupted */
 };
