@@ -16,6 +16,7 @@ enum { SLIPS_FORGIVEN = 2, NAME_LONGEST = 32 };
 
 const struct cli_command cli_commands[] = {
     {"run", "run a script, or compile a C program and run it", cli_run_usage, cli_run},
+    {"repl", "run JavaScript line by line as it is typed", cli_repl_usage, cli_repl},
     {"new", "start a project in a new directory", cli_new_usage, cli_new},
     {"serve", "serve the files of a directory over HTTP", cli_serve_usage, cli_serve},
     {"load", "send requests to an HTTP server and time the answers", cli_load_usage, cli_load},

@@ -22,11 +22,9 @@
 #include "command.h"
 #include "file.h"
 #include "process.h"
-#include "quantity.h"
 #include "recipe.h"
 #include "say.h"
 #include "script.h"
-#include "weft/runtime.h"
 
 const char cli_run_usage[] =
     "usage: weft run [OPTION...] FILE.js [ARGUMENT...]\n"
@@ -63,9 +61,6 @@ const char cli_run_usage[] =
     "\n"
     "The cache is $XDG_CACHE_HOME/weft, else ~/.cache/weft; it may be removed at any time.\n";
 
-/* STACK_LEAST: below, not even an error can be told. */
-enum { STACK_LEAST = 64 << 10, STACK_MOST = 512 << 20 };
-
 struct run_wish {
     struct cli_recipe recipe;
     struct cli_script script;
@@ -76,7 +71,7 @@ struct run_wish {
     bool only_help;
 };
 
-enum { CC = 256, SANITIZE, KEEP, NO_CACHE, INPUT_TYPE, IMPORT_MAP, MAX_MEMORY, MAX_STACK, MAX_RUN, WORKERS };
+enum { CC = 256, SANITIZE, KEEP, NO_CACHE, INPUT_TYPE };
 
 static int run_parse(struct run_wish *wish, int argc, char **argv);
 static int run_script_option(struct cli_script *script, int option);
@@ -124,11 +119,11 @@ static int run_parse(struct run_wish *wish, int argc, char **argv) {
         {"eval", required_argument, NULL, 'e'},
         {"check", no_argument, NULL, 'c'},
         {"input-type", required_argument, NULL, INPUT_TYPE},
-        {"import-map", required_argument, NULL, IMPORT_MAP},
-        {"max-memory", required_argument, NULL, MAX_MEMORY},
-        {"max-stack", required_argument, NULL, MAX_STACK},
-        {"max-run", required_argument, NULL, MAX_RUN},
-        {"workers", required_argument, NULL, WORKERS},
+        {"import-map", required_argument, NULL, CLI_SCRIPT_IMPORT_MAP},
+        {"max-memory", required_argument, NULL, CLI_SCRIPT_MAX_MEMORY},
+        {"max-stack", required_argument, NULL, CLI_SCRIPT_MAX_STACK},
+        {"max-run", required_argument, NULL, CLI_SCRIPT_MAX_RUN},
+        {"workers", required_argument, NULL, CLI_SCRIPT_WORKERS},
         {"help", no_argument, NULL, 'h'},
         {0},
     };
@@ -179,7 +174,8 @@ static int run_parse(struct run_wish *wish, int argc, char **argv) {
     if (status == CLI_DONE && recipe->sanitizers && !run_knows_sanitizers(recipe->sanitizers))
         return cli_misuse("run", "run: --sanitize takes address, thread or undefined, not '%s'", recipe->sanitizers);
     if (status == CLI_DONE && optind == argc && !wish->script.text)
-        return cli_misuse("run", "run: which file?");
+        return cli_misuse("run",
+                          isatty(STDIN_FILENO) ? "run: which file? (to type a script: weft repl)" : "run: which file?");
     return status;
 }
 
@@ -199,27 +195,8 @@ static int run_script_option(struct cli_script *script, int option) {
             return cli_misuse("run", "run: --input-type takes module or commonjs, not '%s'", optarg);
         cli_words_add(&script->host, "--input-type=%s", optarg);
         return CLI_DONE;
-    case IMPORT_MAP:
-        cli_words_add(&script->host, "--import-map=%s", optarg);
-        return CLI_DONE;
-    case MAX_MEMORY:
-        return cli_parse_size(optarg, &script->max_memory)
-                   ? CLI_DONE
-                   : cli_misuse("run", "run: --max-memory takes a size as 64m, not '%s'", optarg);
-    case MAX_STACK:
-        return cli_parse_size(optarg, &script->max_stack) && script->max_stack >= STACK_LEAST &&
-                       script->max_stack <= STACK_MOST
-                   ? CLI_DONE
-                   : cli_misuse("run", "run: --max-stack takes a size from 64k to 512m, not '%s'", optarg);
-    case MAX_RUN:
-        return cli_parse_time(optarg, &script->max_run)
-                   ? CLI_DONE
-                   : cli_misuse("run", "run: --max-run takes a time as 500ms, not '%s'", optarg);
     default:
-        return cli_parse_count(optarg, WEFT_WORKERS_MAX, &script->workers)
-                   ? CLI_DONE
-                   : cli_misuse("run", "run: --workers takes a number from 1 to %d, not '%s'", WEFT_WORKERS_MAX,
-                                optarg);
+        return cli_script_option(script, "run", option, optarg);
     }
 }
 

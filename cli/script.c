@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli/script.c - "weft run app.js": an instance of the engine on a loop of its own, inside a runtime.
+ * cli/script.c - "weft run app.js", and "weft repl": an instance of the engine on a loop of its own, inside a runtime.
  *
  * The loop runs on a fiber with as much stack as a main thread has. What a script has left behind at its end, fibers that wait
  * among it, goes with the process.
@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "file.h"
+#include "quantity.h"
 #include "say.h"
 #include "weft.h"
 
@@ -24,6 +25,38 @@ bool cli_is_script(const char *file) {
         if (cli_path_has_suffix(file, endings[i]))
             return true;
     return false;
+}
+
+/* STACK_LEAST: below, not even an error can be told. */
+enum { STACK_LEAST = 64 << 10, STACK_MOST = 512 << 20 };
+
+int cli_script_option(struct cli_script *script, const char *command, int option, const char *value) {
+    const char *wants;
+    bool is_good;
+    switch (option) {
+    case CLI_SCRIPT_IMPORT_MAP:
+        cli_words_add(&script->host, "--import-map=%s", value);
+        return CLI_DONE;
+    case CLI_SCRIPT_MAX_MEMORY:
+        is_good = cli_parse_size(value, &script->max_memory);
+        wants = "--max-memory takes a size as 64m";
+        break;
+    case CLI_SCRIPT_MAX_STACK:
+        is_good = cli_parse_size(value, &script->max_stack) && script->max_stack >= STACK_LEAST &&
+                  script->max_stack <= STACK_MOST;
+        wants = "--max-stack takes a size from 64k to 512m";
+        break;
+    case CLI_SCRIPT_MAX_RUN:
+        is_good = cli_parse_time(value, &script->max_run);
+        wants = "--max-run takes a time as 500ms";
+        break;
+    default:
+        if (cli_parse_count(value, WEFT_WORKERS_MAX, &script->workers))
+            return CLI_DONE;
+        return cli_misuse(command, "%s: --workers takes a number from 1 to %d, not '%s'", command, WEFT_WORKERS_MAX,
+                          value);
+    }
+    return is_good ? CLI_DONE : cli_misuse(command, "%s: %s, not '%s'", command, wants, value);
 }
 
 #if defined(WF_JS) && WF_JS

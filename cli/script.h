@@ -20,6 +20,17 @@ struct cli_script {
     uint64_t workers;
 };
 
+/* Options of all commands that run scripts, as numbers for getopt_long. */
+enum {
+    CLI_SCRIPT_IMPORT_MAP = 512,
+    CLI_SCRIPT_MAX_MEMORY,
+    CLI_SCRIPT_MAX_STACK,
+    CLI_SCRIPT_MAX_RUN,
+    CLI_SCRIPT_WORKERS,
+};
+/* Takes one of them. CLI_DONE, or CLI_USAGE when the value is none, which the command of that name has said. */
+int cli_script_option(struct cli_script *script, const char *command, int option, const char *value);
+
 /* By its name: an ending of scripts, or none at all. */
 bool cli_is_script(const char *file);
 /* Runs it to its end. The exit status of the process. */

@@ -103,8 +103,8 @@ void wf_engine_explain(JSRuntime *runtime, const char *why) {
         snprintf(extra->why, sizeof extra->why, "%s", why);
 }
 
-JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line) {
-    JSEvalOptions options = {JS_EVAL_OPTIONS_VERSION, JS_EVAL_TYPE_GLOBAL, name, line};
+JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line, int flags) {
+    JSEvalOptions options = {JS_EVAL_OPTIONS_VERSION, JS_EVAL_TYPE_GLOBAL | flags, name, line};
     return JS_EvalThis2(context, context->global_obj, text, size, &options);
 }
 

@@ -63,8 +63,8 @@ JSValue wf_engine_plain_error(JSContext *context, JSValueConst error);
 /* Evaluates the module of that name, which is resolved, at once. NULL in *promise: it is being evaluated already. The namespace,
  * or an exception; undefined when this engine cannot do it. */
 JSValue wf_engine_import(JSContext *context, const char *name, JSValue *promise);
-/* A text in the global scope, whose first line has that number, and what it is. */
-JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line);
+/* A text in the global scope, whose first line has that number, and what it is. flags: further ones of JS_Eval. */
+JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line, int flags);
 
 /* ---- What messages between instances are made of (js/clone_write.c) ---- */
 

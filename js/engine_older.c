@@ -214,7 +214,7 @@ JSValue wf_engine_import(JSContext *context, const char *name, JSValue *promise)
 }
 
 /* It counts from 1: lines before that one are made part of it. */
-JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line) {
+JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const char *name, int line, int flags) {
     char *copy = js_malloc(context, size + 1);
     if (!copy)
         return JS_EXCEPTION;
@@ -222,7 +222,7 @@ JSValue wf_engine_eval(JSContext *context, const char *text, size_t size, const 
     copy[size] = 0;
     for (char *at = copy; line < 1 && (at = strchr(at, '\n')) != NULL; line++)
         *at = ' ';
-    JSValue result = JS_Eval(context, copy, size, name, JS_EVAL_TYPE_GLOBAL);
+    JSValue result = JS_Eval(context, copy, size, name, JS_EVAL_TYPE_GLOBAL | flags);
     js_free(context, copy);
     return result;
 }

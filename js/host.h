@@ -375,6 +375,7 @@ int wf_js_add_processes(JSContext *context, JSValueConst host);
 int wf_js_add_runs(JSContext *context, JSValueConst host);
 int wf_js_add_signals(JSContext *context, JSValueConst host);
 int wf_js_add_trace(JSContext *context, JSValueConst host);
+int wf_js_add_repl(JSContext *context, JSValueConst host);
 int wf_js_add_ffi(JSContext *context, JSValueConst host);
 
 /* The files of js/lib, compiled when the library was built: see cmake/javascript.cmake. */

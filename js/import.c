@@ -29,7 +29,7 @@ weft_js_value weft_js_evaluate(weft_js *js, const char *text, size_t size, const
     }
     memcpy(copy, text, size);
     copy[size] = 0;
-    JSValue value = wf_engine_eval(js->context, copy, size, name, 1);
+    JSValue value = wf_engine_eval(js->context, copy, size, name, 1, 0);
     free(copy);
     return wf_js_hand(js, value);
 }

@@ -34,6 +34,7 @@ static int (*const parts[])(JSContext *context, JSValueConst host) = {
     wf_js_add_scopes,    wf_js_add_trace,       wf_js_add_parcels,   wf_js_add_shared,    wf_js_add_ports,
     wf_js_add_atomics,   wf_js_add_waits,       wf_js_add_ffi,       wf_js_add_files,     wf_js_add_pools,
     wf_js_add_works,     wf_js_add_work_groups, wf_js_add_spawn,     wf_js_add_natives,   wf_js_add_zlib,
+    wf_js_add_repl,
 };
 
 int weft_js_new(weft_js **out, weft_loop *loop, const weft_js_options *options) {

@@ -12,6 +12,7 @@ enum { SIGNALS_MOST = 64 };
 
 struct set {
     weft_signals signals;
+    bool interrupts; /* whatever runs when one comes */
 };
 
 static JSClassID set_class;
@@ -28,7 +29,8 @@ static struct set *set_of(JSContext *context, JSValueConst value) {
     return JS_GetOpaque2(context, value, set_class);
 }
 
-/* signalsOpen([number, ...]) -> set, or a negative number */
+/* signalsOpen([number, ...], interrupts) -> set, or a negative number. interrupts: also what JavaScript runs when a signal comes, by
+ * an error that it cannot catch, as long as somebody waits for the set elsewhere than on a fiber */
 static JSValue js_signals_open(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     int numbers[SIGNALS_MOST];
     int64_t length;
@@ -56,6 +58,7 @@ static JSValue js_signals_open(JSContext *context, JSValueConst self, int count,
         free(set);
         return object;
     }
+    set->interrupts = count > 1 && JS_ToBool(context, arguments[1]);
     JS_SetOpaque(object, set);
     return object;
 }
@@ -63,6 +66,7 @@ static JSValue js_signals_open(JSContext *context, JSValueConst self, int count,
 struct listening {
     struct wf_js_wait wait;
     weft_signals signals;
+    bool interrupts;
     JSValue object; /* the set's */
     weft_time until;
     weft_signal_info info;
@@ -70,7 +74,10 @@ struct listening {
 
 static int listen_wait(struct wf_js_wait *wait) {
     struct listening *listening = (struct listening *)wait;
-    return weft_signal_wait(listening->signals, &listening->info, listening->until);
+    int status = weft_signal_wait(listening->signals, &listening->info, listening->until);
+    if (!status && listening->interrupts)
+        (void)weft_js_interrupt(wait->js);
+    return status;
 }
 
 /* -> [number, how often, sender]; null: it was closed */
@@ -102,6 +109,7 @@ static JSValue js_signals_wait(JSContext *context, JSValueConst self, int count,
         return JS_ThrowOutOfMemory(context);
     listening->wait = (struct wf_js_wait){.wait = listen_wait, .finish = listen_finish};
     listening->signals = set->signals;
+    listening->interrupts = set->interrupts;
     listening->object = JS_DupValue(context, arguments[0]);
     listening->until = until;
     return wf_js_perform(context, &listening->wait);
@@ -133,7 +141,7 @@ static JSValue js_signals_close(JSContext *context, JSValueConst self, int count
 int wf_js_add_signals(JSContext *context, JSValueConst host) {
     static const JSClassDef definition = {.class_name = "SignalsHandle", .finalizer = set_finalize};
     static const JSCFunctionListEntry functions[] = {
-        JS_CFUNC_DEF("signalsOpen", 1, js_signals_open),
+        JS_CFUNC_DEF("signalsOpen", 2, js_signals_open),
         JS_CFUNC_DEF("signalsWait", 2, js_signals_wait),
         JS_CFUNC_DEF("signalsClose", 1, js_signals_close),
     };

@@ -99,7 +99,8 @@ static JSValue js_window_size(JSContext *context, JSValueConst self, int count, 
     return list;
 }
 
-/* setTerminal(descriptor, how) -> how it was, for another call; undefined: keys come one by one, and are not shown */
+/* setTerminal(descriptor, how) -> how it was, for another call; undefined: keys come one by one, and are not shown; null: the same,
+ * but those that mean a signal still do */
 static JSValue js_set_terminal(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     struct termios before, after;
     int32_t number;
@@ -107,8 +108,9 @@ static JSValue js_set_terminal(JSContext *context, JSValueConst self, int count,
     (void)self;
     if (count < 2 || JS_ToInt32(context, &number, arguments[0]))
         return JS_EXCEPTION;
-    const uint8_t *given = JS_IsUndefined(arguments[1]) ? NULL : JS_GetArrayBuffer(context, &size, arguments[1]);
-    if (!JS_IsUndefined(arguments[1]) && (!given || size != sizeof after))
+    bool is_raw = JS_IsUndefined(arguments[1]) || JS_IsNull(arguments[1]);
+    const uint8_t *given = is_raw ? NULL : JS_GetArrayBuffer(context, &size, arguments[1]);
+    if (!is_raw && (!given || size != sizeof after))
         return JS_ThrowTypeError(context, "no setting of a terminal");
     if (tcgetattr(number, &before) != 0)
         return wf_js_throw_system(context, -errno, "tcgetattr", NULL, NULL);
@@ -119,7 +121,7 @@ static JSValue js_set_terminal(JSContext *context, JSValueConst self, int count,
         after.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
         after.c_oflag |= ONLCR;
         after.c_cflag |= CS8;
-        after.c_lflag &= ~(tcflag_t)(ECHO | ICANON | IEXTEN | ISIG);
+        after.c_lflag &= ~(tcflag_t)(ECHO | ICANON | IEXTEN | (JS_IsNull(arguments[1]) ? 0 : ISIG));
         after.c_cc[VMIN] = 1;
         after.c_cc[VTIME] = 0;
     }
@@ -376,7 +378,7 @@ static JSValue js_compile(JSContext *context, JSValueConst self, int count, JSVa
     const char *text = count > 1 ? JS_ToCStringLen(context, &size, arguments[0]) : NULL;
     const char *name = text ? JS_ToCString(context, arguments[1]) : NULL;
     bool is_good = name && (count < 3 || !JS_ToInt32(context, &line, arguments[2]));
-    JSValue result = is_good ? wf_engine_eval(context, text, size, name, line) : JS_EXCEPTION;
+    JSValue result = is_good ? wf_engine_eval(context, text, size, name, line, 0) : JS_EXCEPTION;
     JS_FreeCString(context, text);
     JS_FreeCString(context, name);
     return result;

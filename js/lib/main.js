@@ -34,6 +34,8 @@
     }
 
     function runText(name, text) {
+        if (options.has('--repl'))
+            return need('repl').start();
         const type = options.valueOf('--input-type');
         const isModule = type === undefined ? modules.looksLikeModule(text) : type === 'module';
         if (!isModule)

@@ -278,8 +278,10 @@
         } catch (another) {
             return die(another, HANDLER_FAILED, host.thrownAt());
         }
-        if (!isHandled)
+        if (!isHandled && host.takeError === undefined)
             return die(error, 1, place);
+        if (!isHandled)
+            host.takeError(error);
         if (!isExiting)
             need('timers').setImmediate(nothing); // the loop goes round once more
         return true;
@@ -336,7 +338,7 @@
                 continue;
             told.add(promise);
             if (!process.emit('unhandledRejection', reason, promise))
-                fatal(isErrorLike(reason) ? reason : wrap(reason), 'unhandledRejection');
+                fatal(isErrorLike(reason) || host.takeError ? reason : wrap(reason), 'unhandledRejection');
         }
     }
 

@@ -81,5 +81,5 @@
         stream.on('newListener', wait);
     }
 
-    return { emitKeypressEvents };
+    return { emitKeypressEvents, cut };
 })

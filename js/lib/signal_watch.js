@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // js/lib/signal_watch.js - signals that call a function, and keep nothing alive; those of the process object.
-// host: signalsOpen(numbers), signalsWait(set, milliseconds), signalsClose(set)
+// host: signalsOpen(numbers, interrupts), signalsWait(set, milliseconds), signalsClose(set)
 (function (host, need) {
     'use strict';
     const { whenDone } = need('abortable');
     const { errnoException } = need('system_error');
     const { toNumber, nameOf, signals } = need('signal_names');
 
-    // fn(name, number) for each of these signals, until what is returned is called.
-    function watch(names, fn, syscall = 'signal') {
-        const set = host.signalsOpen(names.map(toNumber));
+    // fn(name, number) for each of these signals, until what is returned is called. interrupts: also whatever runs then.
+    function watch(names, fn, syscall = 'signal', interrupts = false) {
+        const set = host.signalsOpen(names.map(toNumber), interrupts);
         if (typeof set === 'number')
             throw errnoException(set, syscall);
         const next = () => whenDone(() => host.signalsWait(set, -1), (error, told) => {

@@ -44,7 +44,7 @@ offers() { # EXPECTED WORD...
 cd "$scratch/tmp"
 touch one.c two.c three.txt
 mkdir four
-offers 'run' r
+offers 'repl run' r
 offers 'doctor' help d
 offers '--version' --v
 offers '--json' doctor --j

@@ -2,7 +2,7 @@
 
 _weft() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
-    local commands='run new serve load doctor version help'
+    local commands='run repl new serve load doctor version help'
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
@@ -39,6 +39,13 @@ _weft() {
                 ;;
             esac
             ;;
+        esac
+        ;;
+    repl)
+        case $before in
+        --import-map) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        --max-memory | --max-stack | --max-run | --workers) ;;
+        *) mapfile -t COMPREPLY < <(compgen -W '--import-map --max-memory --max-stack --max-run --workers -h --help' -- "$word") ;;
         esac
         ;;
     serve)

@@ -9,6 +9,7 @@ complete -c weft -f
 complete -c weft -n __fish_use_subcommand -l help -d 'List the commands'
 complete -c weft -n __fish_use_subcommand -l version -d 'Print the version'
 complete -c weft -n __fish_use_subcommand -a run -d 'Run a script, or compile a C program and run it'
+complete -c weft -n __fish_use_subcommand -a repl -d 'Run JavaScript line by line as it is typed'
 complete -c weft -n __fish_use_subcommand -a new -d 'Start a project in a new directory'
 complete -c weft -n __fish_use_subcommand -a serve -d 'Serve the files of a directory over HTTP'
 complete -c weft -n __fish_use_subcommand -a load -d 'Send requests to an HTTP server and time the answers'
@@ -38,6 +39,13 @@ complete -c weft -n __weft_wants_file -l no-cache -d 'Compile in any case and ke
 complete -c weft -n __weft_wants_file -l keep -d 'Keep the program and say where'
 complete -c weft -n __weft_wants_file -l help -d 'Explain this command'
 complete -c weft -n '__fish_seen_subcommand_from run; and not __weft_wants_file' -F
+
+complete -c weft -n '__fish_seen_subcommand_from repl' -l import-map -r -F -d 'What names of modules stand for'
+complete -c weft -n '__fish_seen_subcommand_from repl' -l max-memory -x -d 'Of the heap'
+complete -c weft -n '__fish_seen_subcommand_from repl' -l max-stack -x -d 'Of what is typed'
+complete -c weft -n '__fish_seen_subcommand_from repl' -l max-run -x -d 'Of one callback'
+complete -c weft -n '__fish_seen_subcommand_from repl' -l workers -x -d 'Threads of the runtime'
+complete -c weft -n '__fish_seen_subcommand_from repl' -s h -l help -d 'Explain this command'
 
 complete -c weft -n '__fish_seen_subcommand_from serve' -a '(__fish_complete_directories)'
 complete -c weft -n '__fish_seen_subcommand_from serve' -s a -l address -x -d 'Where to listen'

@@ -7,6 +7,7 @@ _weft() {
     typeset -A opt_args
     commands=(
         'run:run a script, or compile a C program and run it'
+        'repl:run JavaScript line by line as it is typed'
         'new:start a project in a new directory'
         'serve:serve the files of a directory over HTTP'
         'load:send requests to an HTTP server and time the answers'
@@ -51,6 +52,15 @@ _weft() {
                 '(- *)--help[explain this command]' \
                 '1:program:_files -g "*.(c|js|mjs|cjs|ts|mts|cts)"' \
                 '*:argument of the program:_files'
+            ;;
+        repl)
+            _arguments \
+                '--import-map=[what names of modules stand for]:file:_files' \
+                '--max-memory=[of the heap]:size:' \
+                '--max-stack=[of what is typed]:size:' \
+                '--max-run=[of one callback]:time:' \
+                '--workers=[threads of the runtime]:number:' \
+                '(- *)'{-h,--help}'[explain this command]'
             ;;
         serve)
             _arguments \
