@@ -218,7 +218,8 @@ struct start {
     size_t size;
 };
 
-/* As a callback of the loop, so that a checkpoint follows. */
+/* As a callback of the loop, so that a checkpoint follows; an internal one, because after those timers that are due come before
+ * immediates. */
 static void start_main(void *opaque) {
     struct start *start = opaque;
     start->js->queued--;
@@ -239,7 +240,7 @@ static int submit_main(weft_js *js, const char *what, const char *text, size_t s
         start->text[size] = 0;
     }
     if (!error)
-        error = weft_loop_submit(js->loop, start_main, start);
+        error = weft_loop_submit_internal(js->loop, start_main, start);
     js->queued += !error;
     if (error) {
         free(start->what);

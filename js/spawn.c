@@ -273,7 +273,7 @@ static int run(struct wf_js_child *child, weft_loop *loop) {
     error = weft_scope_open(&scope, &(weft_scope_options){.deadline = js->deadline});
     if (!error) {
         show(child, js, scope);
-        error = weft_loop_submit(loop, begin, js);
+        error = weft_loop_submit_internal(loop, begin, js); /* as main scripts begin */
         js->queued += error == 0;
         int status = error ? error : weft_js_finish(js);
         bool is_terminated = show(child, NULL, NULL);

@@ -58,8 +58,11 @@ void wf_loop_turn(weft_loop *loop, bool may_wait, int64_t deadline_ns) {
 }
 
 void wf_loop_start_up(weft_loop *loop) {
+    wf_loop_look_for(loop, 1u << WF_TRACK_INTERNAL);
+    bool has_internal = loop->tracks[WF_TRACK_INTERNAL].first != NULL;
     run_track(loop, WF_TRACK_INTERNAL);
-    wf_loop_checkpoint(loop);
+    if (!has_internal) /* else the last of them was a boundary; who has cut that short has left the rest to the next */
+        wf_loop_checkpoint(loop);
     wf_loop_timers_merge(loop);
     run_timers(loop);
 }
