@@ -6,5 +6,7 @@ process.setUncaughtExceptionCaptureCallback((error) => log(`capture ${error.mess
 log(process.hasUncaughtExceptionCaptureCallback());
 try { process.setUncaughtExceptionCaptureCallback(() => {}); } catch (error) { log(error.code); }
 try { process.setUncaughtExceptionCaptureCallback(5); } catch (error) { log(error.code); }
-setImmediate(() => { throw new Error('one'); });
-setTimeout(() => { process.setUncaughtExceptionCaptureCallback(null); throw new Error('two'); }, 20);
+setImmediate(() => {
+    setTimeout(() => { process.setUncaughtExceptionCaptureCallback(null); throw new Error('two'); }, 1);
+    throw new Error('one');
+});

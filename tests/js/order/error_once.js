@@ -1,6 +1,8 @@
 // once: the second error is fatal.
 process.once('uncaughtException', (error) => console.log(`once ${error.message}`));
 process.on('exit', (code) => console.log(`exit ${code}`));
-setImmediate(() => { throw new Error('one'); });
-setTimeout(() => { throw new Error('two'); }, 20);
-setTimeout(() => console.log('never'), 40);
+setImmediate(() => {
+    setTimeout(() => { throw new Error('two'); }, 1);
+    setTimeout(() => console.log('never'), 1);
+    throw new Error('one');
+});

@@ -15,6 +15,5 @@ process.nextTick(() => { throw new Error('tick 3'); });
 process.nextTick(() => log('tick 4'));
 Promise.resolve().then(() => log('job'));
 setImmediate(() => log('immediate 1'));
-setImmediate(() => log('immediate 2'));
-setTimeout(() => log('timer'), 50);
+setImmediate(() => { log('immediate 2'); setTimeout(() => log('timer'), 1); });
 log('end');

@@ -2,7 +2,7 @@
 const log = (text) => console.log(text);
 process.on('beforeExit', () => {
     log('beforeExit');
-    setTimeout(() => log('never'), 1000).unref();
+    setTimeout(() => log('never'), 1e6).unref();
     const cleared = setTimeout(() => log('never'), 1);
     clearTimeout(cleared);
 });

@@ -1,9 +1,14 @@
 // From an immediate: the next immediate comes before a timer that is not due.
 const log = (text) => console.log(text);
 setImmediate(() => {
-    setTimeout(() => log('timer'), 50);
+    const timer = setTimeout(() => log('never'), 1e6);
     let n = 0;
-    setImmediate(function again() { log(`immediate ${++n}`); if (n < 5) setImmediate(again); });
+    setImmediate(function again() {
+        log(`immediate ${++n}`);
+        if (n < 5) { setImmediate(again); return; }
+        clearTimeout(timer);
+        setTimeout(() => log('timer'), 1);
+    });
     process.nextTick(() => log('tick'));
     Promise.resolve().then(() => log('job'));
 });

@@ -5,7 +5,7 @@ Promise.all([Promise.reject('all 1'), Promise.reject('all 2')]);
 Promise.allSettled([Promise.reject('settled')]);
 Promise.race([Promise.reject('race 1'), Promise.reject('race 2')]);
 Promise.any([Promise.reject('any')]);
-new Promise((_, reject) => setTimeout(reject, 30, 'from a timer'));
+new Promise((_, reject) => setImmediate(() => setTimeout(reject, 1, 'from a timer')));
 new Promise((resolve) => resolve(Promise.reject('adopted')));
 Promise.resolve().then(() => { throw 'from then'; }).finally(() => log('finally'));
 (async () => {

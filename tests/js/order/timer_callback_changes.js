@@ -7,8 +7,15 @@ function next() {
 function after() {
     let n = 0;
     const c = setInterval(() => { log(`c ${++n}`); if (n === 1) c.refresh(); if (n === 2) c.unref(); }, 5);
-    setTimeout(() => { log('c is still there'); c.ref(); c.close(); end(); }, 300);
-    const stop = setInterval(() => { if (n >= 4) { clearInterval(c); clearInterval(stop); log('stopped'); } }, 1);
+    const stop = setInterval(() => {
+        if (n < 4) return;
+        clearInterval(c);
+        clearInterval(stop);
+        log('stopped');
+        c.ref();
+        c.close();
+        end();
+    }, 1);
 }
 function end() {
     const d = setTimeout((x) => { log(`d ${x}`); }, 1, 'kept');

@@ -1,9 +1,13 @@
 // Timers set by timers come in later rounds.
 const log = (text) => console.log(text);
 function nest(name, depth, delay) {
-    setTimeout(() => { log(`${name} ${depth}`); if (depth < 4) nest(name, depth + 1, delay); }, delay);
+    setTimeout(() => { log(`${name} ${depth}`); if (depth < 4) nest(name, depth + 1, delay); else ended(); }, delay);
 }
-nest('slow', 1, 100);
-setTimeout(() => nest('fast', 1, 1), 0);
-setTimeout(() => log('between'), 60);
-setTimeout(() => log('last'), 700);
+const last = setTimeout(() => log('never'), 1e6);
+let chains = 3;
+function ended() {
+    if (--chains === 0) { log('last'); clearTimeout(last); }
+}
+nest('a', 1, 1);
+nest('b', 1, 1);
+setTimeout(() => nest('c', 1, 1), 0);

@@ -1,8 +1,12 @@
-// An interval counts from the end of its callback: a slow one does not catch up, and others get in between.
+// An interval counts from the beginning of its callback: after a slow one the next comes before a timer set at its end, and
+// only that one.
 const log = (text) => console.log(text);
 const spin = (ms) => { const until = Date.now() + ms; while (Date.now() < until); };
 let n = 0;
-const interval = setInterval(() => { log(`interval ${++n}`); spin(100); if (n === 3) clearInterval(interval); }, 50);
-setTimeout(() => log('at 130'), 130);
-setTimeout(() => log('at 260'), 260);
-setTimeout(() => log('at 410'), 410);
+const interval = setInterval(() => {
+    const name = `interval ${++n}`;
+    log(name);
+    spin(60);
+    setTimeout(() => log(`set by ${name}`), 1);
+    if (n === 3) clearInterval(interval);
+}, 50);

@@ -35,16 +35,17 @@ async function pressure() {
     const stream = new WritableStream({ write() { return later(); } }, { highWaterMark: 3, size: (c) => c.length });
     const writer = stream.getWriter();
     log(writer.desiredSize);
-    writer.write('ab');
+    const first = writer.write('ab');
     log(writer.desiredSize);
     await writer.ready;
-    writer.write('cd');
+    const second = writer.write('cd');
     log(writer.desiredSize);
     let ready = false;
     writer.ready.then(() => { ready = true; });
     await null;
     log('ready', ready);
-    await later(10);
+    await first;
+    await second;
     log('ready', ready, writer.desiredSize);
     await writer.close();
 }

@@ -40,7 +40,7 @@ for (const [name, fn] of Object.entries({
 })) {
     const both = channel();
     const instance = spawn(fn, both);
-    const waiting = thrown(() => (name === 'waiting' ? both.recv({ timeout: 50 }) : both.recv()));
+    const waiting = thrown(() => (name === 'waiting' ? both.recv({ timeout: 1e6 }) : both.recv()));
     await instance.terminate(new Error(`enough of ${name}`));
     show(name, ...await thrown(() => instance), ...(await waiting).slice(0, 2), both.closed);
 }

@@ -25,12 +25,10 @@ console.log('only told', await thrown(() => pool.runWith({ timeout: 1, timeoutAc
     return 'done';
 })));
 // From its first start, over all attempts.
-let runs = 0;
 console.log('attempts', await thrown(() => pool.runWith({ timeout: 60, timeoutAction: 'force', retry: 'requeue', maxRetries: Infinity }, () => {
-    runs++;
     sleep(1);
     throw new Error('again');
-})), runs > 1);
+})));
 // From its submit, whether it begins or not.
 const one = new Pool({ concurrency: 1 });
 const first = one.submit(forever), waiting = one.submitWith({ deadline: 5 }, () => console.log('never'));
