@@ -303,7 +303,8 @@
 
     const exported = {
         Interface, clearLine: cursor.clearLine, clearScreenDown: cursor.clearScreenDown, createInterface,
-        cursorTo: cursor.cursorTo, emitKeypressEvents: (stream) => need('readline_keys').emitKeypressEvents(stream), moveCursor: cursor.moveCursor,
+        cursorTo: cursor.cursorTo, emitKeypressEvents: (stream) => need('readline_keys').emitKeypressEvents(stream),
+        moveCursor: cursor.moveCursor,
     };
     Object.defineProperty(exported, 'promises', { enumerable: true, get: () => need('readline_promises') });
     // For readline_promises.
