@@ -182,9 +182,8 @@ void wf_js_timers_rewind(struct wf_js_timers *timers) {
 }
 
 void wf_js_timers_term(struct wf_js_timers *timers) {
-    wf_js_timers_rewind(timers);
-    while (timers->count)
-        list_free(timers, timers->heap[0]);
+    for (size_t i = 0; i < timers->count; i++)
+        free(timers->heap[i]);
     free(timers->heap);
     free(timers->table);
 }
