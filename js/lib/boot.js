@@ -36,13 +36,14 @@
         timers: ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate',
             'queueMicrotask'],
         base64: ['atob', 'btoa'], clone: ['structuredClone'], performance: ['performance'], crypto: ['crypto'],
-        fetch: ['fetch'],
+        fetch: ['fetch'], navigator: ['navigator', 'reportError'],
     };
     const classes = {
         console: ['console'], process: ['process'], buffer: ['Buffer'], dom_exception: ['DOMException'],
         event_target: ['Event', 'EventTarget', 'CustomEvent', 'MessageEvent', 'ErrorEvent', 'CloseEvent', 'ProgressEvent'],
         message: ['MessageChannel', 'MessagePort', 'BroadcastChannel'],
         abort: ['AbortController', 'AbortSignal'], encoding: ['TextEncoder', 'TextDecoder'], crypto: ['Crypto'],
+        crypto_subtle: ['SubtleCrypto'], navigator: ['Navigator'],
         url: ['URL', 'URLSearchParams'],
         performance: ['Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure'],
         streams: ['ReadableStream', 'ReadableStreamDefaultReader', 'ReadableStreamBYOBReader',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// js/lib/crypto.js - crypto.getRandomValues and crypto.randomUUID.
+// js/lib/crypto.js - crypto: random values; what is subtle is in crypto_subtle.js.
 // host: random(arrayBuffer, offset, length), typeTag(object)
 (function (host, need) {
     'use strict';
@@ -44,6 +44,10 @@
             if (key !== token) {
                 throw new TypeError('Illegal constructor');
             }
+        }
+        get subtle() {
+            Crypto.#check(this);
+            return need('crypto_subtle').subtle;
         }
         getRandomValues(array) {
             Crypto.#check(this);

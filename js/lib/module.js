@@ -29,6 +29,7 @@
         'node:buffer': 'buffer', 'node:crypto': 'node_crypto', 'node:os': 'os', 'node:querystring': 'querystring',
         'node:string_decoder': 'string_decoder', 'node:tty': 'tty', 'node:child_process': 'child_process',
         'node:stream': 'stream', 'node:worker_threads': 'worker_threads', 'node:stream/promises': 'stream', 'node:stream/web': 'streams',
+        'node:stream/consumers': 'stream_consumers', 'node:sys': 'util',
         'node:diagnostics_channel': 'diagnostics_channel', 'node:zlib': 'zlib', 'node:https': 'https', 'node:tls': 'tls',
         'node:http2': 'http2', 'node:v8': 'node_v8', 'node:util/types': 'util_types', 'node:path/posix': 'path',
         'node:path/win32': 'path', 'node:async_hooks': 'async_hooks',
