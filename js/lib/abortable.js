@@ -64,11 +64,13 @@
         });
     }
 
-    // Milliseconds out of { timeout }; -1: without a limit.
+    const UNLIMITED = -1;
+
+    // Milliseconds out of { timeout }.
     function timeLimit(options) {
         const limit = options?.timeout;
         if (limit === undefined)
-            return -1;
+            return UNLIMITED;
         if (!(limit >= 0))
             throw new RangeError('timeout must be a number of milliseconds');
         return limit;
@@ -118,5 +120,5 @@
         return step.value;
     }
 
-    return { abortable, whenDone, later, timeLimit, within, mapped, drive };
+    return { abortable, whenDone, later, timeLimit, UNLIMITED, within, mapped, drive };
 })

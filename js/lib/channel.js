@@ -4,7 +4,7 @@
 //       channelReceive(channel, milliseconds), channelClose(channel), channelInfo(channel) -> [length, capacity, is closed, is shared]
 (function (host, need) {
     'use strict';
-    const { within } = need('abortable');
+    const { within, UNLIMITED } = need('abortable');
     const { asCase, kinds } = need('select_case');
 
     // What goes to another instance with a value, and is gone here.
@@ -44,12 +44,16 @@
 
         // Waits until somebody takes it, or there is room.
         send(value, options) {
+            if (options === undefined)
+                return host.channelSend(this.#channel, value, UNLIMITED);
             const list = transfersOf(options);
             return within(options, (limit) => host.channelSend(this.#channel, value, limit, list));
         }
 
         // The next value; undefined once it is closed and empty.
         recv(options) {
+            if (options === undefined)
+                return host.channelReceive(this.#channel, UNLIMITED);
             return within(options, (limit) => host.channelReceive(this.#channel, limit));
         }
 
