@@ -43,6 +43,7 @@ if(WEFT_HAS_JS)
     configure_file(cmake/weft-js.pc.in weft-js.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/weft-js.pc DESTINATION ${pkgconfig_dir})
     install(FILES ${engine}/copyright TYPE DOC RENAME LICENSE.quickjs) # it asks for that wherever it goes
+    install(DIRECTORY js/types DESTINATION ${CMAKE_INSTALL_DATADIR}/weft FILES_MATCHING PATTERN "*.d.ts") # of weft: modules
 endif()
 
 foreach(section 1 3 7)

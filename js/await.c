@@ -56,11 +56,13 @@ static JSValue perform_finish(JSContext *context, struct wf_js_wait *wait) {
 
 weft_js_value weft_js_perform(weft_js *js, int (*work)(void *arg),
                               weft_js_value (*finish)(weft_js *js, int status, void *arg), void *arg) {
-    if (!wf_js_is_usable(js))
+    int pending = weft_js_pending(js);
+    if (pending == -EPERM)
         return none;
-    struct performing *performing = work ? calloc(1, sizeof *performing) : NULL;
-    if (!performing) {
-        struct performing failed = {.wait.status = work ? -ENOMEM : -EINVAL, .finish = finish, .arg = arg};
+    struct performing *performing = work && !pending ? calloc(1, sizeof *performing) : NULL;
+    if (!performing) { /* finish has what work would have used, and frees it */
+        int status = pending ? pending : work ? -ENOMEM : -EINVAL;
+        struct performing failed = {.wait.status = status, .finish = finish, .arg = arg};
         JS_FreeValue(js->context, wf_js_in_frame(js, call_finish, &failed));
         if (!JS_HasException(js->context))
             wf_js_throw_errno(js->context, failed.wait.status, "weft_js_perform");

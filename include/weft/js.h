@@ -66,7 +66,7 @@ WEFT_API int weft_js_eval(weft_js *js, const char *text, size_t size, const char
  * the script later keeps the loop (weft_loop_keep). */
 WEFT_API int weft_js_finish(weft_js *js);
 /* What the process should exit with: process.exitCode, 1 after something that nobody caught, 13 when the main module still waits
- * for something that never comes, 35 after a deadlock. */
+ * for something that never comes, 35 after a deadlock. -EINVAL for null. */
 WEFT_API int weft_js_exit_code(weft_js *js);
 
 /* A function of C as a global one: arguments and the result are JSON texts. It returns 0 with *result, which malloc has made, or

@@ -272,9 +272,9 @@ WEFT_API int weft_js_module_text(weft_js *js, const char *name, const char *text
 
 /* For functions of C that wait: "return weft_js_perform(...)". work(arg) runs on a fiber, without the instance, where it may wait as
  * fibers do; then finish(js, status, arg), inside, makes the result of what work returned. On a go fiber the call waits and gives the
- * result; elsewhere it gives a promise of it. finish is called in any case, once: when the work could not begin with that error, after
- * the end of the script (then its result is dropped), and with -EOWNERDEAD when work panicked. Null: undefined, or an error of the
- * system. The work is cancelled (weft/scope.h) with the fiber, and with the instance. */
+ * result; elsewhere it gives a promise of it. finish is called in any case, once: with the error when the work could not begin, also
+ * for one that was pending already; after the end of the script (then its result is dropped); and with -EOWNERDEAD when work panicked.
+ * Null: undefined, or an error of the system. The work is cancelled (weft/scope.h) with the fiber, and with the instance. */
 WEFT_API weft_js_value weft_js_perform(weft_js *js, int (*work)(void *arg),
                                        weft_js_value (*finish)(weft_js *js, int status, void *arg), void *arg);
 /* Whether the running function was called on a go fiber. */

@@ -116,6 +116,9 @@ declare module 'weft:events' {
     export function any(events: Iterable<WeftEvent>): WeftEvent;
     export function quorum(events: Iterable<WeftEvent>, count: number): WeftEvent;
     export function queue<T = unknown>(): EventQueue<T>;
+
+    const everything: typeof import('weft:events');
+    export default everything;
 }
 
 declare module 'weft:go' {

@@ -19,6 +19,7 @@ declare module 'weft:ffi' {
         /** All of it, or an error and nothing. */
         write(pointer: Pointer | View, value: any, offset?: number): void;
     }
+    export const Type: { readonly prototype: Type };
 
     export type AnyType = ScalarName | Type | { callback: CallbackSignature };
 
@@ -151,11 +152,6 @@ declare module 'weft:ffi' {
     }
     export function callback(signature: CallbackSignature, fn: (...values: any[]) => any): Callback;
 
-    const ffi: {
-        open: typeof open; close: typeof close; bind: typeof bind; callback: typeof callback; Callback: typeof Callback;
-        errno: typeof errno; sizeof: typeof sizeof; alignof: typeof alignof; struct: typeof struct; array: typeof array;
-        text: typeof text; Pointer: typeof Pointer; alloc: typeof alloc; pointer: typeof pointer; cstring: typeof cstring;
-        string: typeof string;
-    };
+    const ffi: typeof import('weft:ffi');
     export default ffi;
 }

@@ -169,4 +169,7 @@ declare module 'weft:fs' {
 
     /** Watches from now on; recursive: all folders below too, also those to come. Loops that are left close it. */
     export function watch(path: Path, options?: WaitOptions & { recursive?: boolean }): Watch;
+
+    const everything: typeof import('weft:fs');
+    export default everything;
 }

@@ -187,4 +187,7 @@ declare module 'weft:go' {
     }
 
     export { parallel, spawn } from 'weft:parallel';
+
+    const everything: typeof import('weft:go');
+    export default everything;
 }

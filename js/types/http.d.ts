@@ -165,10 +165,6 @@ declare module 'weft:http' {
     export const STATUS_CODES: Record<number, string>;
     export const METHODS: string[];
 
-    const http: {
-        serve: typeof serve; eventStream: typeof eventStream; createServer: typeof createServer; Server: typeof Server;
-        IncomingMessage: typeof IncomingMessage; ServerResponse: typeof ServerResponse;
-        STATUS_CODES: typeof STATUS_CODES; METHODS: typeof METHODS;
-    };
+    const http: typeof import('weft:http');
     export default http;
 }

@@ -116,4 +116,7 @@ declare module 'weft:net' {
     export function pair(): [Connection, Connection];
     /** The addresses of a name, in the order in which they should be tried. */
     export function resolve(name: string, options?: WaitOptions & { family?: 0 | 4 | 6 }): Waited<string[]>;
+
+    const everything: typeof import('weft:net');
+    export default everything;
 }

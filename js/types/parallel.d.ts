@@ -109,4 +109,7 @@ declare module 'weft:parallel' {
 
     /** A pool that all of the script shares. */
     export const parallel: Pick<Pool, 'run' | 'runWith' | 'map'>;
+
+    const everything: typeof import('weft:parallel');
+    export default everything;
 }

@@ -214,6 +214,9 @@ declare module 'weft:pool' {
         /** Waits while it is paused. */
         pausePoint(): Waited<void>;
     };
+
+    const everything: typeof import('weft:pool');
+    export default everything;
 }
 
 declare module 'weft:go' {

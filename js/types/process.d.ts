@@ -78,6 +78,9 @@ declare module 'weft:process' {
     export function signals(...names: SignalName[]): Signals;
     /** Calls the function for each; that does not keep the program running. The result ends it. */
     export function onSignal(names: SignalName | SignalName[], fn: (name: SignalName) => void): () => void;
+
+    const everything: typeof import('weft:process');
+    export default everything;
 }
 
 declare module 'weft:go' {

@@ -63,4 +63,7 @@ declare module 'weft:trace' {
     export function collect(): void;
     /** Bytes of this instance's heap. */
     export function memory(): number;
+
+    const everything: typeof import('weft:trace');
+    export default everything;
 }

@@ -2,6 +2,8 @@
  *
  * js/embed_test.c - JavaScript inside a C program: instances, functions of C, limits, and what is left at the end.
  */
+#include <unistd.h>
+
 #include "support/js.h"
 
 static void calls(void) {
@@ -42,6 +44,39 @@ static void codes(void) {
 }
 TEST(a_script_ends_with_a_code) {
     run_large(codes);
+}
+
+static void files(void) {
+    char path[] = "/tmp/weft-embed-XXXXXX.js";
+    int file = mkstemps(path, 3);
+    CHECK_GE(file, 0);
+    static const char text[] = "say(require('node:path').basename(__filename).slice(-3)); process.exitCode = 4";
+    CHECK_EQ(write(file, text, sizeof text - 1), sizeof text - 1);
+    close(file);
+    open_instance(NULL);
+    CHECK_EQ(weft_js_exit_code(NULL), -EINVAL);
+    CHECK_EQ(weft_js_exit_code(js), 0);
+    CHECK_EQ(weft_js_run(js, path), 0);
+    CHECK_EQ(weft_js_exit_code(js), 0);
+    CHECK_EQ(weft_js_finish(js), 4);
+    CHECK_EQ(weft_js_exit_code(js), 4);
+    CHECK_TEXT(said, "[\".js\"]");
+    close_instance();
+    CHECK_EQ(unlink(path), 0);
+    open_instance(NULL);
+    CHECK_EQ(weft_js_run(js, path), 0); /* it is looked for when the loop runs */
+    CHECK_EQ(weft_js_finish(js), 1);
+    CHECK_EQ(weft_js_exit_code(js), 1);
+    close_instance();
+    open_instance(NULL);
+    CHECK_EQ(weft_loop_close(loop, WEFT_NEVER), 0);
+    CHECK_EQ(weft_js_run(js, path), -EPIPE);
+    CHECK_EQ(weft_js_eval(js, "", 0, "late"), -EPIPE);
+    weft_js_free(js);
+    weft_loop_unref(loop);
+}
+TEST(files_are_run) {
+    run_large(files);
 }
 
 static void limits(void) {

@@ -117,6 +117,140 @@ TEST(others_are_not_inside) {
     run_inside(elsewhere);
 }
 
+/* ---- Every call ---- */
+
+static int given_back;
+
+static void give_back(void *arg) {
+    CHECK(arg == &given_back);
+    given_back++;
+}
+static void give_back_pointer(void *pointer, void *arg) {
+    CHECK(arg == NULL);
+    give_back(pointer);
+}
+static weft_js_value never(weft_js *instance, const weft_js_arguments *given) {
+    (void)instance, (void)given;
+    CHECK(!"this is never called");
+    return weft_js_undefined();
+}
+static int never_work(void *arg) {
+    (void)arg;
+    CHECK(!"this is never called");
+    return 0;
+}
+static weft_js_value finish_with(weft_js *instance, int status, void *arg) {
+    CHECK(instance == js);
+    CHECK_EQ(status, -EOWNERDEAD);
+    give_back(arg);
+    return weft_js_undefined();
+}
+
+static void check_makers(void) {
+    CHECK_EQ(weft_js_number(js, 1).bits, 0);
+    CHECK_EQ(weft_js_int64(js, 1).bits, 0);
+    CHECK_EQ(weft_js_bigint(js, 1).bits, 0);
+    CHECK_EQ(weft_js_biguint(js, 1).bits, 0);
+    CHECK_EQ(weft_js_string(js, "a", 1).bits, 0);
+    CHECK_EQ(weft_js_text(js, "a").bits, 0);
+    CHECK_EQ(weft_js_bytes(js, "a", 1).bits, 0);
+    CHECK_EQ(weft_js_object(js).bits, 0);
+    CHECK_EQ(weft_js_array(js).bits, 0);
+    CHECK_EQ(weft_js_parse(js, "1", 1).bits, 0);
+    CHECK_EQ(weft_js_global(js).bits, 0);
+    CHECK_EQ(weft_js_evaluate(js, "say(1)", 6, "a").bits, 0);
+    CHECK_EQ(weft_js_evaluate_module(js, "say(1)", 6, "a").bits, 0);
+    CHECK_EQ(weft_js_import(js, "node:fs").bits, 0);
+    CHECK_EQ(weft_js_throw(js, weft_js_null()).bits, 0);
+    CHECK_EQ(weft_js_throw_error(js, WEFT_JS_TYPE_ERROR, "another").bits, 0);
+    CHECK_EQ(weft_js_throw_errno(js, -EIO, "another").bits, 0);
+}
+
+static void check_readers(void) {
+    size_t size = 7;
+    CHECK(!weft_js_truth(js, kept));
+    CHECK(weft_js_as_number(js, kept) == 0);
+    CHECK_EQ(weft_js_as_int64(js, kept), 0);
+    CHECK_EQ(weft_js_as_uint64(js, kept), 0);
+    CHECK(!weft_js_as_text(js, kept, &size));
+    CHECK(!weft_js_to_text(js, kept, &size));
+    CHECK(!weft_js_to_json(js, kept, &size));
+    CHECK(!weft_js_as_bytes(js, kept, &size));
+    CHECK(!weft_js_equals(js, kept, kept));
+    CHECK(!weft_js_is_instance(js, kept, kept));
+    CHECK_EQ(weft_js_get(js, kept, "a").bits, 0);
+    CHECK_EQ(weft_js_get_at(js, kept, 0).bits, 0);
+    CHECK_EQ(weft_js_get_key(js, kept, kept).bits, 0);
+    CHECK_EQ(weft_js_keys(js, kept).bits, 0);
+    CHECK_EQ(weft_js_length(js, kept), 0);
+    CHECK_EQ(weft_js_call(js, kept, kept, 0, NULL).bits, 0);
+    CHECK_EQ(weft_js_call_method(js, kept, "toString", 0, NULL).bits, 0);
+    CHECK_EQ(weft_js_construct(js, kept, 0, NULL).bits, 0);
+    CHECK_EQ(weft_js_keep(js, kept).bits, 0);
+    CHECK_EQ(size, 7);
+}
+
+/* Those with a status, and those that take something over. */
+static void check_others(int status) {
+    static const weft_js_class definition = {.name = "Given", .finalize = give_back_pointer};
+    weft_js_error told;
+    weft_promise *promise = NULL;
+    weft_js_deferred *deferred = NULL;
+    weft_js_value result = {9};
+    CHECK_EQ(weft_js_set(js, kept, "a", kept), status);
+    CHECK_EQ(weft_js_set_at(js, kept, 0, kept), status);
+    CHECK_EQ(weft_js_set_key(js, kept, kept, kept), status);
+    CHECK_EQ(weft_js_has(js, kept, "a"), status);
+    CHECK_EQ(weft_js_remove(js, kept, "a"), status);
+    CHECK_EQ(weft_js_describe(js, kept, &told), status);
+    CHECK_EQ(weft_js_module(js, "app:none", kept), status);
+    CHECK_EQ(weft_js_module_text(js, "app:none", "", 0), status);
+    CHECK_EQ(weft_js_to_promise(js, kept, NULL, NULL, &promise), status);
+    CHECK(!promise);
+    CHECK_EQ(weft_js_from_promise(js, promise, NULL, NULL).bits, 0);
+    CHECK_EQ(weft_js_defer(js, &deferred).bits, 0);
+    CHECK(!deferred);
+    CHECK_EQ(weft_js_await(js, kept, WEFT_NEVER).bits, 0);
+    CHECK_EQ(weft_js_promise_state(js, kept, &result), WEFT_PROMISE_PENDING);
+    CHECK_EQ(result.bits, 9);
+    CHECK_EQ(weft_js_constructor(js, &definition).bits, 0);
+    CHECK(!weft_js_unwrap(js, kept, &definition));
+    given_back = 0;
+    CHECK_EQ(weft_js_give_bytes(js, &given_back, 1, give_back_pointer, NULL).bits, 0);
+    CHECK_EQ(weft_js_function(js, "never", 0, never, &given_back, give_back).bits, 0);
+    CHECK_EQ(weft_js_wrap(js, &definition, &given_back).bits, 0);
+    CHECK_EQ(given_back, 3);
+    CHECK_EQ(weft_js_perform(js, never_work, finish_with, &given_back).bits, 0);
+    CHECK_EQ(given_back, status == -EPERM ? 3 : 4);
+}
+
+static void nothing(void) {
+    open_instance(NULL);
+    CHECK_EQ(weft_js_enter(js), 0);
+    kept = weft_js_keep(js, value_of("(class Kept {})"));
+    weft_js_leave(js);
+    check_makers();
+    check_readers();
+    check_others(-EPERM);
+    CHECK_EQ(weft_js_enter(js), 0);
+    weft_js_throw_error(js, WEFT_JS_RANGE_ERROR, "the %s", "first");
+    check_makers();
+    check_readers();
+    check_others(-EOWNERDEAD);
+    weft_js_error error;
+    CHECK_EQ(weft_js_catch(js, &error), -EOWNERDEAD);
+    CHECK_TEXT(error.name, "RangeError");
+    CHECK_TEXT(error.message, "the first");
+    CHECK_EQ(weft_js_length(js, weft_js_keys(js, kept)), 0);
+    CHECK_EQ(weft_js_drop(js, kept), 0);
+    weft_js_leave(js);
+    CHECK_TEXT(said, "");
+    close_instance();
+}
+TEST(nothing_is_done_outside_or_with_an_error_pending) {
+    run_large(nothing);
+}
+
 static void *try_while_it_runs(void *arg) {
     (void)arg;
     WAIT_UNTIL(weft_loop_get_state(loop) == WEFT_LOOP_SLEEPING);

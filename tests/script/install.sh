@@ -40,7 +40,9 @@ expect "find_package, static" "$scratch/build/with_static"
 if [ -f "$library/libweft-js.so" ]; then
     expect "find_package, js, shared" "$scratch/build/script_shared"
     expect "find_package, js, static" "$scratch/build/script_static"
-    [ -f "$scratch/prefix/share/doc/weft/LICENSE.quickjs" ] || { echo "not installed: LICENSE.quickjs"; exit 1; }
+    for file in doc/weft/LICENSE.quickjs weft/types/go.d.ts; do
+        [ -f "$scratch/prefix/share/$file" ] || { echo "not installed: $file"; exit 1; }
+    done
 fi
 
 for file in share/doc/weft/LICENSE include/weft.h; do

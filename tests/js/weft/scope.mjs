@@ -19,7 +19,7 @@ const stuck = go.with({ signal: controller.signal }, () => {
         throw error;
     }
 });
-setTimeout(() => controller.abort(new Error('enough')), 2);
+go(() => controller.abort(new Error('enough'))); // begins after the other, which waits by then
 try {
     await stuck;
 } catch (error) {
