@@ -20,7 +20,9 @@ static void engine_define_stack(JSContext *context, JSValueConst error, JSValue 
 static void engine_forget_place(JSContext *context);
 static void engine_lend_memory(JSRuntime *runtime);
 static void engine_take_memory(JSRuntime *runtime);
+static size_t engine_gc_distance(JSRuntime *runtime);
 static JSValue engine_spare_error(JSContext *context);
+static void engine_enqueue_surely(JSContext *context, JSJobFunc *job, int count, JSValueConst *arguments);
 struct JSParseState;
 static void engine_guard_begin(struct JSParseState *state, bool is_async, int label_throw);
 static void engine_guard_end(struct JSParseState *state, bool is_async);
@@ -362,6 +364,27 @@ static void engine_lend_memory(JSRuntime *runtime) {
 static void engine_take_memory(JSRuntime *runtime) {
     if (runtime->malloc_state.malloc_limit)
         runtime->malloc_state.malloc_limit -= MEMORY_LENT;
+}
+
+/* How much may be allocated until garbage is looked for again: half of what there is, but no more than half of what is left; and
+ * a 64th of the limit in any case, or whoever lives near the limit would do nothing else. */
+static size_t engine_gc_distance(JSRuntime *runtime) {
+    const JSMallocState *memory = &runtime->malloc_state;
+    size_t limit = memory->malloc_limit, distance = memory->malloc_size / 2;
+    if (!limit)
+        return distance;
+    size_t half_left = memory->malloc_size < limit ? (limit - memory->malloc_size) / 2 : 0;
+    size_t most = half_left > limit / 64 ? half_left : limit / 64;
+    return distance < most ? distance : most;
+}
+
+/* Beyond any limit: without the job nobody would be told. */
+static void engine_enqueue_surely(JSContext *context, JSJobFunc *job, int count, JSValueConst *arguments) {
+    JSMallocState *memory = &context->rt->malloc_state;
+    size_t limit = memory->malloc_limit;
+    memory->malloc_limit = 0;
+    JS_EnqueueJob(context, job, count, arguments);
+    memory->malloc_limit = limit;
 }
 
 static JSValue engine_spare_error(JSContext *context) {

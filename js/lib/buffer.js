@@ -399,9 +399,12 @@
             return swap(this, 8);
         },
     };
-    methods.toLocaleString = methods.toString;
+    // Defined, not assigned: what they inherit may be frozen.
+    const add = (name, value) =>
+        Object.defineProperty(Buffer.prototype, name, { value, writable: true, configurable: true, enumerable: true });
     for (const name of Object.keys(methods))
-        Buffer.prototype[name] = methods[name];
+        add(name, methods[name]);
+    add('toLocaleString', methods.toString);
     addNumbers(Buffer.prototype);
     // What Node does not document and packages call all the same.
     for (const name of ['utf8', 'latin1', 'ascii', 'hex', 'base64', 'base64url', 'ucs2']) {

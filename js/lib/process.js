@@ -356,7 +356,12 @@
 
     // The last thing that runs: what it puts off never comes.
     function exiting(code) {
-        isExiting = process._exiting = true;
+        isExiting = true;
+        try {
+            process._exiting = true;
+        } catch {
+            // it is frozen
+        }
         if (code === DEADLOCK)
             exitCode = code;
         const isUnsettled = code === UNSETTLED && (exitCode === undefined || exitCode === null);
