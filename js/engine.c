@@ -22,6 +22,7 @@ static void engine_lend_memory(JSRuntime *runtime);
 static void engine_take_memory(JSRuntime *runtime);
 static size_t engine_gc_distance(JSRuntime *runtime);
 static JSValue engine_spare_error(JSContext *context);
+static void engine_throw_again(JSContext *context, JSValue error);
 static void engine_enqueue_surely(JSContext *context, JSJobFunc *job, int count, JSValueConst *arguments);
 struct JSParseState;
 static void engine_guard_begin(struct JSParseState *state, bool is_async, int label_throw);
@@ -389,12 +390,25 @@ static void engine_enqueue_surely(JSContext *context, JSJobFunc *job, int count,
 
 static JSValue engine_spare_error(JSContext *context) {
     struct extra *extra = context->rt->libc_opaque;
-    return extra ? JS_DupValue(context, extra->spare_error) : JS_NULL;
+    if (!extra)
+        return JS_NULL;
+    js_set_uncatchable_error(context, extra->spare_error, false); /* its last use may have been an interrupt */
+    return JS_DupValue(context, extra->spare_error);
+}
+
+/* An error that was put aside, unless one has come that cannot be caught. */
+static void engine_throw_again(JSContext *context, JSValue error) {
+    if (JS_IsUncatchableError(context->rt->current_exception))
+        JS_FreeValue(context, error);
+    else
+        JS_Throw(context, error);
 }
 
 static void engine_throw_interrupted(JSContext *context) {
     struct extra *extra = context->rt->libc_opaque;
+    engine_lend_memory(context->rt);
     JS_ThrowInternalError(context, "%s", extra && extra->why[0] ? extra->why : "interrupted");
+    engine_take_memory(context->rt);
 }
 
 /* ---- for await ----

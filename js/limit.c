@@ -50,8 +50,8 @@ int weft_js_set_limits(weft_js *js, const weft_js_limits *limits) {
     js->options.max_memory = limits->max_memory;
     js->options.max_stack = limits->max_stack;
     js->options.max_run = limits->max_run;
-    JS_SetMemoryLimit(js->runtime, limits->max_memory ? limits->max_memory : SIZE_MAX);
-    js->stack_end = NULL; /* it is looked for anew */
+    JS_SetMemoryLimit(js->runtime, limits->max_memory); /* 0: none */
+    js->stack_end = NULL;                               /* it is looked for anew */
     js->begun = limits->max_run ? weft_now() : 0;
     go_out(js, is_entered);
     return 0;

@@ -4,6 +4,7 @@ import { errorIn, runAll } from './parts/child.mjs';
 
 const loop = 'for (;;);';
 const huge = '{ length: 2 ** 53 - 1 }';
+const full = "for (const a = []; ; ) try { a.push('x'.repeat(1e6) + a.length); } catch {}";
 const list = 'const a = []; a.length = 2 ** 32 - 1;';
 const cases = {
     main: loop,
@@ -35,6 +36,9 @@ const cases = {
     'inspect.custom': `console.log({ [Symbol.for('nodejs.util.inspect.custom')]() { ${loop} } })`,
     'thrown inspect.custom': `throw { [Symbol.for('nodejs.util.inspect.custom')]() { ${loop} } }`,
     prepareStackTrace: `Error.prepareStackTrace = () => { ${loop} }; null.x`,
+    stackTraceLimit: `Error.stackTraceLimit = { valueOf() { ${loop} } }; for (;;) try { null.x; } catch {}`,
+    'no memory, and a stackTraceLimit': `Error.stackTraceLimit = () => {}; ${full}`,
+    'no memory, and a prepareStackTrace': `Error.prepareStackTrace = () => {}; ${full}`,
     'http handler': `const server = require('http').createServer(() => { ${loop} });
         server.listen(0, () => fetch('http://127.0.0.1:' + server.address().port).catch(() => {}))`,
     'iterator to array': 'Array.from({ [Symbol.iterator]() { return { next: () => ({}) }; } })',
