@@ -4,6 +4,28 @@
  */
 #include "host.h"
 
+/* SPARE_MEMORY: what reading and printing may need when all memory is used up. RUN_MEMORY: what each text may need then, so that
+ * something can be typed which frees it. */
+enum { SPARE_MEMORY = 4 << 20, RUN_MEMORY = 256 << 10 };
+
+/* The instance's limit, or so much more than is used if that is above it. */
+static void limit_memory(weft_js *js, size_t least) {
+    JSMemoryUsage usage;
+    size_t limit = js->options.max_memory;
+    if (!limit)
+        return;
+    JS_ComputeMemoryUsage(js->runtime, &usage);
+    size_t wanted = (size_t)usage.malloc_size + least;
+    JS_SetMemoryLimit(js->runtime, wanted > limit ? wanted : limit);
+}
+
+/* replSpare(): from now on there is memory beyond the limit, until a text runs */
+static JSValue js_repl_spare(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
+    (void)self, (void)count, (void)arguments;
+    limit_memory(wf_js_of(context), SPARE_MEMORY);
+    return JS_UNDEFINED;
+}
+
 /* flags: of JS_Eval. The stack ends with the text: who has typed it is not interested in us. */
 static JSValue evaluate(JSContext *context, int count, JSValueConst *arguments, int flags) {
     size_t size;
@@ -32,7 +54,9 @@ static JSValue js_repl_check(JSContext *context, JSValueConst self, int count, J
  * catch. isAsync: await may be used, and it is worth a promise of { value } */
 static JSValue js_repl_run(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self;
+    limit_memory(wf_js_of(context), RUN_MEMORY);
     JSValue result = evaluate(context, count, arguments, 0);
+    limit_memory(wf_js_of(context), SPARE_MEMORY);
     bool has_thrown = JS_IsException(result);
     if (has_thrown && wf_js_of(context)->has_ended) /* process.exit: it must get out */
         return result;
@@ -52,6 +76,7 @@ static JSValue js_repl_run(JSContext *context, JSValueConst self, int count, JSV
 
 int wf_js_add_repl(JSContext *context, JSValueConst host) {
     static const JSCFunctionListEntry functions[] = {
+        JS_CFUNC_DEF("replSpare", 0, js_repl_spare),
         JS_CFUNC_DEF("replCheck", 3, js_repl_check),
         JS_CFUNC_DEF("replRun", 3, js_repl_run),
     };

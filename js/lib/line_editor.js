@@ -319,7 +319,8 @@
         }
 
         #find(from) {
-            const found = this.#search.text === '' ? -1 : this.history.findLastIndex((line, i) => i <= from && line.includes(this.#search.text));
+            const { text } = this.#search;
+            const found = text === '' ? -1 : this.history.findLastIndex((line, i) => i <= from && line.includes(text));
             if (found < 0)
                 return;
             this.#search.found = found;

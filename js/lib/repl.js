@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // js/lib/repl.js - weft repl: reads what somebody types, runs it, and prints what it is worth.
-// host: replRun(text, name, isAsync), isTTY(fd), write(fd, text)
+// host: replSpare(), replRun(text, name, isAsync), isTTY(fd), write(fd, text)
 //
 //     PROMPT --line--> COLLECT --the text is not ended--> PROMPT (...)
 //                         '----it is ended--> RUN --value, error, ctrl-c--> PROMPT
@@ -112,12 +112,13 @@
         if (run !== mine)
             return; // ctrl-c came first
         run = undefined;
+        goOn(); // first of all: there may be no memory left to show anything
         show(value);
-        goOn();
     }
 
     // Whether the text is ended. isWhole: nothing will come after it.
     function runText(typed, isWhole) {
+        host.replSpare();
         const name = `REPL${count + 1}`;
         const { code, isAsync, error } = prepare(typed, name);
         if (code === undefined && error === undefined && !isWhole)
@@ -217,12 +218,12 @@
     function goOn() {
         if (isDue || run !== undefined)
             return;
-        isDue = true;
         need('timers').setImmediate(() => {
             isDue = false;
             if (run === undefined)
                 step();
         });
+        isDue = true;
     }
 
     function step() {
@@ -363,6 +364,8 @@
         host.takeError = (error) => {
             const isOne = isInterruption(error);
             isStopped ||= isOne && isTerminal;
+            host.replSpare();
+            goOn();
             showError(isOne ? interruption() : error);
         };
         if (isTerminal)

@@ -41,7 +41,8 @@
 
     function modulesFor(typed) {
         const names = need('module').builtinNames();
-        return [...names, ...names.filter((name) => name.startsWith('node:')).map((name) => name.slice(5))].filter((name) => name.startsWith(typed));
+        const short = names.filter((name) => name.startsWith('node:')).map((name) => name.slice('node:'.length));
+        return [...names, ...short].filter((name) => name.startsWith(typed));
     }
 
     function candidates(text, commands) {
