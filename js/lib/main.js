@@ -26,7 +26,7 @@
         const file = modules.findMain(name);
         const isModule = modules.isModule(file);
         if (options.has('--check'))
-            return check(host.readText(file), isModule ? modules.toURL(file) : file, isModule);
+            return check(modules.textOf(file), isModule ? modules.toURL(file) : file, isModule);
         if (isModule)
             return watch(modules.toURL(file));
         modules.require(file);

@@ -11,6 +11,7 @@
     const WRAPPED_LINE = -1;
     let map; // the import map; null: there is none
     let mainFile;
+    let stripped; // the last file of TypeScript: { file, name, text, result }
     let knowsCallSites = false;
 
     // ---- What comes with weft ----
@@ -63,7 +64,7 @@
         if (!Module.builtinModules) {
             const builtinModules = Object.keys(builtins).map((name) => name.replace(/^node:/, ''));
             const isBuiltin = (id) => builtinName(id) !== undefined;
-            Object.assign(Module, { Module, _cache: cache, builtinModules, createRequire, isBuiltin });
+            Object.assign(Module, { Module, _cache: cache, builtinModules, createRequire, isBuiltin, stripTypeScriptTypes });
         }
         return Module;
     }
@@ -135,15 +136,28 @@
         }
     }
 
+    // The text of a script: of TypeScript without the types.
+    function textOf(file, name = file) {
+        const text = host.readText(file);
+        if (!/\.[cm]?ts$/.test(file))
+            return text;
+        if (file.includes('/node_modules/'))
+            throw fail(Error, 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
+                `Stripping types is currently unsupported for files under node_modules, for "${toURL(file)}"`);
+        if (stripped?.file !== file || stripped.text !== text || stripped.name !== name)
+            stripped = { file, name, text, result: need('strip_types').strip(text, name) };
+        return stripped.result;
+    }
+
     function isModule(file) {
-        if (file.endsWith('.mjs'))
+        if (/\.m[jt]s$/.test(file))
             return true;
-        if (file.endsWith('.cjs') || file.endsWith('.json'))
+        if (/\.(?:c[jt]s|json)$/.test(file))
             return false;
         const type = packageOf(file)[0]?.type;
         if (type === 'module' || type === 'commonjs')
             return type === 'module';
-        return looksLikeModule(host.readText(file));
+        return looksLikeModule(textOf(file));
     }
 
     // Nobody has said what it is: a file that cannot be a script, for its import, export or await, is a module.
@@ -190,13 +204,13 @@
         checkType(name, ending === '.json', attributes);
         if (ending === '.json')
             return ['object', { default: /[?#]/.test(name) ? readJSON(file) : load(file) }];
-        if (ending !== '' && !/^\.[cm]?js$/.test(ending))
+        if (ending !== '' && !/^\.[cm]?[jt]s$/.test(ending))
             throw fail(TypeError, 'ERR_UNKNOWN_FILE_EXTENSION', `Unknown file extension "${ending}" for ${file}`);
         if (!isModule(file)) {
             const value = load(file);
             return ['object', exportsOf(value, value)];
         }
-        return ['text', host.readText(file), { dirname: path.dirname(file), filename: file, resolve, url: name }];
+        return ['text', textOf(file, name), { dirname: path.dirname(file), filename: file, resolve, url: name }];
     }
 
     function loadData(name, attributes, meta) {
@@ -326,7 +340,7 @@
             knowsCallSites = true;
             need('call_site').complete();
         }
-        const fn = host.compile(wrapped(host.readText(file)), file, WRAPPED_LINE);
+        const fn = host.compile(wrapped(textOf(file)), file, WRAPPED_LINE);
         fn.call(module.exports, module.exports, requireOf(module.path, module), module, file, module.path);
     }
 
@@ -390,6 +404,16 @@
                 'must be a file URL object, file URL string, or absolute path string');
         const module = new Module(file.endsWith('/') ? `${file}noop.js` : file);
         return requireOf(module.path, module);
+    }
+
+    // TypeScript without its types; those cannot be made into anything else.
+    function stripTypeScriptTypes(code, { mode = 'strip', sourceUrl } = {}) {
+        const { validateString, invalidArgValue } = need('node_error');
+        validateString(code, 'code');
+        if (mode !== 'strip')
+            throw invalidArgValue('options.mode', mode, 'must be \'strip\'');
+        const text = need('strip_types').strip(code, sourceUrl ?? '[typescript]');
+        return sourceUrl === undefined ? text : `${text}\n\n//# sourceURL=${sourceUrl}`;
     }
 
     // ---- The main one ----
@@ -459,7 +483,7 @@
     }
 
     return {
-        resolveImport, loadImport, isModule, looksLikeModule, wrapped, WRAPPED_LINE, findMain, addModule, addScript, addGlobals, sourceOf, giveModule,
+        resolveImport, loadImport, textOf, isModule, looksLikeModule, wrapped, WRAPPED_LINE, findMain, addModule, addScript, addGlobals, sourceOf, giveModule,
         giveText, createRequire, toURL, fileURLToPath, builtinNames: () => Object.keys(builtins), require: runMain,
     };
 })

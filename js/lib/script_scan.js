@@ -8,10 +8,21 @@
 // since types may end with several of them.
 (function () {
     'use strict';
-    const NAME = /[\p{ID_Start}$_\\][\p{ID_Continue}$\u200c\u200d\\]*/uy;
+    const ESCAPE = '\\\\u\\{[0-9a-fA-F]+\\}|\\\\u[0-9a-fA-F]{4}';
+    const NAME = new RegExp(`(?:[\\p{ID_Start}$_]|${ESCAPE})(?:[\\p{ID_Continue}$\\u200c\\u200d]|${ESCAPE})*`, 'uy');
     const NUMBER = /0[xX][0-9a-fA-F_]+n?|0[oO][0-7_]+n?|0[bB][01_]+n?|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?[\d_]+)?n?/y;
+    const LINE = /[^\n\r\u2028\u2029]*/y;
     const BLANK = /[\t\v\f \u00a0\ufeff\p{Zs}]+/uy;
-    const MARK = /\.\.\.|=>|===|!==|\*\*=|&&=|\|\|=|\?\?=|<<=|==|!=|<=|<<|\*\*|\+\+|--|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|&&|\|\||\?\?|\?\.(?!\d)|[^]/uy;
+    // Marks of more than one letter, by the first one, the longest first.
+    const MARKS = Object.create(null);
+    for (const mark of ['...', '=>', '===', '!==', '**=', '&&=', '||=', '??=', '<<=', '==', '!=', '<=', '<<', '**', '++', '--', '+=',
+        '-=', '*=', '/=', '%=', '&=', '|=', '^=', '&&', '||', '??', '?.'])
+        (MARKS[mark[0]] ??= []).push(mark);
+    // Letters of plain names: 1; digits, with which they cannot begin: 2.
+    const LETTERS = new Uint8Array(128);
+    for (const letter of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ$_')
+        LETTERS[letter.charCodeAt(0)] = 1;
+    LETTERS.fill(2, 48, 58);
     const isLineEnd = (code) => code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
 
     function scanner(text, at = 0) {
@@ -29,8 +40,7 @@
                     newline = true;
                     at++;
                 } else if (code === 47 && text[at + 1] === '/' || code === 35 && text[at + 1] === '!' && at === 0) {
-                    while (at < text.length && !isLineEnd(text.charCodeAt(at)))
-                        at++;
+                    at += match(LINE).length;
                 } else if (code === 47 && text[at + 1] === '*') {
                     const end = text.indexOf('*/', at + 2);
                     if (end < 0)
@@ -39,6 +49,8 @@
                     at = end + 2;
                 } else if (code === 32 || code === 9) {
                     at++;
+                } else if (code > 32 && code < 128) {
+                    break;
                 } else {
                     const blank = match(BLANK);
                     if (blank === undefined)
@@ -123,24 +135,26 @@
                 const value = match(NUMBER);
                 return token('number', value, start, start + value.length, newline);
             }
-            if (letter === '#')
-                at++;
-            const name = match(NAME);
-            at = start;
-            if (name !== undefined && name !== '\\') {
-                const escaped = name.includes('\\') ? nameWithEscapes(letter === '#' ? start + 1 : start) : name;
-                const type = letter === '#' ? 'private' : 'name';
-                return token(type, escaped, start, start + escaped.length + (type === 'private' ? 1 : 0), newline);
-            }
-            const mark = match(MARK);
-            return token('mark', mark, start, start + mark.length, newline);
+            const isPrivate = letter === '#';
+            const end = nameEnd(isPrivate ? start + 1 : start);
+            if (end > start + (isPrivate ? 1 : 0))
+                return token(isPrivate ? 'private' : 'name', text.slice(isPrivate ? start + 1 : start, end), start, end, newline);
+            const mark = MARKS[letter]?.find((one) => text.startsWith(one, start)) ?? String.fromCodePoint(text.codePointAt(start));
+            const isChain = mark === '?.' && /[0-9]/.test(text[start + 2] ?? ''); // a ?.5 : 1
+            return token('mark', isChain ? '?' : mark, start, start + (isChain ? 1 : mark.length), newline);
         }
 
-        // As it is written: such a name is never a keyword.
-        function nameWithEscapes(start) {
-            const piece = /(?:[\p{ID_Continue}$\u200c\u200d]|\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4})*/uy;
-            piece.lastIndex = start;
-            return piece.exec(text)[0] || text[start];
+        // The end of a name that begins there; where it begins: there is none. With escapes it is never a keyword.
+        function nameEnd(start) {
+            let end = start;
+            if (LETTERS[text.charCodeAt(start)] !== 2)
+                while (LETTERS[text.charCodeAt(end)] > 0)
+                    end++;
+            const code = text.charCodeAt(end);
+            if (code !== 92 && !(code >= 128))
+                return end;
+            NAME.lastIndex = start;
+            return start + (NAME.exec(text)?.[0].length ?? 0);
         }
 
         return { next, template, tell: () => at, seek: (place) => { at = place; } };
@@ -148,8 +162,8 @@
 
     // ---- All tokens of a script, where nobody parses: what a slash means is guessed by what is before it ----
 
-    const BEFORE_VALUE = new Set(['return', 'typeof', 'instanceof', 'in', 'of', 'new', 'delete', 'void', 'throw', 'case', 'do', 'else',
-        'yield', 'await', 'default', 'extends']);
+    const BEFORE_VALUE = new Set(['return', 'typeof', 'instanceof', 'in', 'of', 'new', 'delete', 'void', 'throw', 'case',
+        'do', 'else', 'yield', 'await', 'default', 'extends']);
     const BEFORE_STATEMENT = new Set(['if', 'while', 'for', 'with']);
 
     // Whether the token ends a value, so that a slash after it divides. opened: what was before the bracket that it closes.
