@@ -135,11 +135,17 @@ TEST(a_script_whose_fibers_wait_for_each_other_says_so) {
 }
 
 /* Somebody who calls functions of the script later keeps the loop. */
+static void send_there(weft_js *instance, void *arg) {
+    static const char text[] = "c.send('from outside')";
+    (void)arg;
+    weft_js_evaluate(instance, text, sizeof text - 1, "later.js");
+    CHECK_EQ(weft_js_pending(instance), 0);
+}
+
 static void *call_later(void *arg) {
     (void)arg;
     weft_sleep(weft_after(60 * WEFT_MILLISECOND));
-    static const char text[] = "c.send('from outside')";
-    CHECK_EQ(weft_js_eval(js, text, sizeof text - 1, "later.js"), 0);
+    CHECK_EQ(weft_js_submit(js, send_there, NULL, NULL), 0);
     weft_loop_unkeep(loop);
     return NULL;
 }
@@ -160,10 +166,13 @@ TEST(a_loop_that_is_kept_is_no_deadlock) {
 
 /* ---- Instances that share events ---- */
 
+static atomic_bool is_told;
+
 static int tell_handle(weft_js *instance, const char *arguments, char **result, void *arg) {
     (void)instance, (void)result;
     char *handle = arg;
     snprintf(handle, 64, "%s", arguments);
+    atomic_store(&is_told, true);
     return 0;
 }
 
@@ -190,7 +199,7 @@ static void *other_instance(void *arg) {
 static char handles[64];
 
 static void *start_other(void *arg) {
-    while (!handles[0])
+    while (!atomic_load(&is_told))
         weft_sleep(weft_after(WEFT_MILLISECOND));
     return other_instance(arg);
 }
@@ -198,7 +207,7 @@ static void *start_other(void *arg) {
 static void shared_events(void) {
     weft_fiber fiber;
     weft_spawn_options options = {.stack_size = STACK};
-    handles[0] = 0;
+    atomic_store(&is_told, false);
     open_instance(NULL);
     CHECK_EQ(weft_js_define(js, "tell", tell_handle, handles), 0);
     CHECK_EQ(weft_spawn_with(&fiber, &options, start_other, handles), 0);
