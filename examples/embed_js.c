@@ -101,7 +101,7 @@ static weft_promise *ask(weft_js *js, const char *name, double rebate, double *c
 
 static bool show(const char *name, weft_promise *promise) {
     weft_outcome outcome;
-    if (weft_promise_await(promise, &outcome, WEFT_NEVER) != 0)
+    if (!promise || weft_promise_await(promise, &outcome, WEFT_NEVER) != 0)
         return false;
     if (outcome.state == WEFT_PROMISE_RESOLVED)
         printf("%s: %.2f\n", name, *(double *)outcome.value);
@@ -125,8 +125,8 @@ static int run(weft_js *js) {
     if (status)
         fprintf(stderr, "%s: %s\n%s", error.name, error.message, error.stack);
     int code = weft_js_finish(js); /* runs the loop until nothing is left to do */
-    bool is_good = !status && show("apples", apples) && show("stars", stars);
-    return is_good ? code : 1;
+    bool has_apples = show("apples", apples), has_stars = show("stars", stars);
+    return has_apples && has_stars ? code : 1;
 }
 
 static int app(void *arg) {
