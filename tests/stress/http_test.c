@@ -93,7 +93,7 @@ static void ask_echo(struct client *client, uint64_t *random) {
     send_body(client, bytes, size, random);
     atomic_fetch_add(&asked, 1);
     struct answer *answer = client_receive(client, "POST");
-    CHECK_EQ(answer->status, 200);
+    CHECK_EQ(answer->status, size > 0 ? 200 : 204); /* a handler that has said nothing */
     CHECK_EQ(answer->size, size);
     CHECK_EQ(answer->sum, sum);
     CHECK(!answer->is_cut);
