@@ -21,6 +21,7 @@ static void engine_forget_place(JSContext *context);
 static void engine_lend_memory(JSRuntime *runtime);
 static void engine_take_memory(JSRuntime *runtime);
 static size_t engine_gc_distance(JSRuntime *runtime);
+static bool engine_should_collect(JSRuntime *runtime);
 static JSValue engine_spare_error(JSContext *context);
 static void engine_throw_again(JSContext *context, JSValue error);
 static void engine_enqueue_surely(JSContext *context, JSJobFunc *job, int count, JSValueConst *arguments);
@@ -50,6 +51,8 @@ struct extra {
     JSValue spare_error;  /* for when there is no memory for one */
     JSValue surroundings; /* see wf_engine_surroundings */
     char why[128];        /* it was interrupted */
+    unsigned futile;      /* grows with collections after an error of memory that left no room */
+    unsigned skip;        /* of those to come, how many start no collection */
 };
 
 int wf_engine_complete(JSContext *context) {
@@ -375,8 +378,22 @@ static size_t engine_gc_distance(JSRuntime *runtime) {
     if (!limit)
         return distance;
     size_t half_left = memory->malloc_size < limit ? (limit - memory->malloc_size) / 2 : 0;
+    struct extra *extra = runtime->libc_opaque;
+    bool was_forced = !runtime->malloc_gc_threshold, has_room = half_left > limit / 64;
+    if (extra && (was_forced || has_room))
+        extra->skip = extra->futile = has_room ? 0 : extra->futile < 128 ? extra->futile * 2 + 1 : 255;
     size_t most = half_left > limit / 64 ? half_left : limit / 64;
     return distance < most ? distance : most;
+}
+
+/* Whether an error of memory makes the collector look: less and less often while all is in use, or thousands of fibers that all find
+ * none would look a thousand times. */
+static bool engine_should_collect(JSRuntime *runtime) {
+    struct extra *extra = runtime->libc_opaque;
+    if (!extra || !extra->skip)
+        return true;
+    extra->skip--;
+    return false;
 }
 
 /* Beyond any limit: without the job nobody would be told. */
