@@ -14,7 +14,7 @@
     const { inspect } = need('inspect');
     const { nodeError } = need('node_error');
     const then = Promise.prototype.then;
-    const INTERRUPTED = /^interrupted\b.*by the program$/;
+    const INTERRUPTED = /^InternalError: interrupted\b.*by the program$/m;
     const FRAME = /^(?:\x1b\[\d+m)* +at /; // eslint-disable-line no-control-regex
     const OWN_FRAME = / at (?:replCheck \(native\)|(?:(?:async )?<\w+> \()?(?:REPL\d+:|repl:)|.*weft:internal\/repl)/;
     const HELP = {
@@ -98,15 +98,21 @@
         } catch {
             shown = host.plainError(error) ?? 'a value that cannot be shown';
         }
-        const isMarked = isTerminal && error?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'; // the terminal has shown ^C
+        const isMarked = isTerminal && error === interruptedBy; // the terminal has shown ^C
         print(`${isMarked ? '\n' : ''}Uncaught${/^[^\n]*:\n/.test(shown) ? ':\n' : ' '}${shown}`);
     }
 
     // ---- Running ----
 
-    const interruption = () => Object.assign(nodeError(Error, 'ERR_SCRIPT_EXECUTION_INTERRUPTED',
-        'Script execution was interrupted by `SIGINT`'), { stack: '' });
-    const isInterruption = (error) => host.typeTag(error) === 'Error' && INTERRUPTED.test(error.message);
+    let interruptedBy; // the last error of this kind
+
+    function interruption() {
+        interruptedBy = nodeError(Error, 'ERR_SCRIPT_EXECUTION_INTERRUPTED', 'Script execution was interrupted by `SIGINT`');
+        return Object.assign(interruptedBy, { stack: '' });
+    }
+
+    // Nothing of the error's own may run: it could throw another one.
+    const isInterruption = (error) => host.typeTag(error) === 'Error' && INTERRUPTED.test(host.plainError(error));
 
     function finish(mine, show, value) {
         if (run !== mine)
@@ -200,9 +206,10 @@
         }
         if (command(line))
             return;
-        text += `${line}\n`;
-        if (text.trim() === '' || runText(text, false))
-            text = '';
+        const typed = `${text}${line}\n`;
+        text = ''; // also if something goes wrong
+        if (typed.trim() !== '' && !runText(typed, false))
+            text = typed;
     }
 
     function endCollecting() {
@@ -324,6 +331,7 @@
         print(`weft ${process.versions.weft}; .help lists commands, ctrl-d ends`);
         process.stdin.on('data', (bytes) => editor.feed(bytes));
         process.stdin.on('end', () => process.exit());
+        process.stdin.on('error', () => process.exit(1)); // the terminal is gone
         goOn();
     }
 

@@ -157,6 +157,9 @@ return 5
 export default 5
 new Proxy({}, { get() { throw new Error('looked at') } })
 ({ [Symbol.for('nodejs.util.inspect.custom')]() { throw new Error('shown') } })
+throw Object.defineProperties(new Error('x'), { message: { get() { throw 1 } }, code: { get() { throw 2 } }, stack: { get() { throw 3 } } })
+throw new Proxy({}, { get() { throw 4 }, getPrototypeOf() { throw 5 } })
+'after all'
 eval('let inner = 1; inner')
 setTimeout(() => console.log('late'), 5); 'last'
 END
@@ -177,6 +180,7 @@ out_has '^Expression assignment to _ now disabled\.$'
 out_has '^Uncaught SyntaxError: invalid redefinition'
 out_has '^Uncaught SyntaxError: return'
 out_has '^Uncaught Error: shown$'
+out_has "^'after all'\$"
 out_has '^Proxy \[ \{\}, \{ get'
 [ "$(tail -n 1 "$scratch/out")" = late ] || fail "a timer does not outlive the input"
 out_lacks 'weft:internal'
