@@ -134,7 +134,8 @@ static JSValue js_channel_new(JSContext *context, JSValueConst self, int count, 
         return wf_js_throw_errno(context, error, "channel");
     (void)wf_js_line_carry(line); /* so that it goes if there is no handle */
     JSValue handle = wf_js_channel_adopt(context, line);
-    wf_js_line_uncarry(line, false);
+    struct wf_js_parcel *rest = NULL; /* there is nothing inside */
+    wf_js_line_uncarry(line, false, &rest);
     return handle;
 }
 

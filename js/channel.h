@@ -42,8 +42,8 @@ bool wf_js_line_is_broken(struct wf_js_line *line);
 int wf_js_line_hold(struct wf_js_line *line, const weft_js *js);
 void wf_js_line_leave(struct wf_js_line *line, const weft_js *js);
 struct wf_js_line *wf_js_line_carry(struct wf_js_line *line);
-/* is_lost: the parcel was for an instance that has died. */
-void wf_js_line_uncarry(struct wf_js_line *line, bool is_lost);
+/* is_lost: the parcel was for an instance that has ended. What goes with the line is put into the list. */
+void wf_js_line_uncarry(struct wf_js_line *line, bool is_lost, struct wf_js_parcel **rest);
 /* A parcel is sent through it; and is not inside any more, or never was. */
 void wf_js_line_enter(struct wf_js_line *line, struct wf_js_parcel *parcel);
 void wf_js_line_exit(struct wf_js_line *line, struct wf_js_parcel *parcel);

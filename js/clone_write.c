@@ -42,6 +42,7 @@ struct writer {
     JSValue library, plain; /* js/lib/clone.js, once it is needed; Object.prototype */
 };
 
+static struct wf_js_parcel *pack(JSContext *context, JSValueConst value, JSValueConst list);
 static bool write_graph(struct writer *writer, JSValueConst value);
 static bool write_value(struct writer *writer, JSValueConst value);
 static bool write_object(struct writer *writer, JSValueConst object);
@@ -205,7 +206,18 @@ static void pop(struct writer *writer) {
 
 /* ---- The walk ---- */
 
+/* What the script does meanwhile, in getters, waits for other things: the handle of the call that packs is not for those. */
 struct wf_js_parcel *wf_js_pack(JSContext *context, JSValueConst value, JSValueConst list) {
+    weft_js *js = wf_js_of(context);
+    JSValue handle = js->next_handle;
+    js->next_handle = JS_UNDEFINED;
+    struct wf_js_parcel *parcel = pack(context, value, list);
+    JS_FreeValue(context, js->next_handle);
+    js->next_handle = handle;
+    return parcel;
+}
+
+static struct wf_js_parcel *pack(JSContext *context, JSValueConst value, JSValueConst list) {
     struct writer writer = {.context = context, .library = JS_UNDEFINED, .plain = JS_UNDEFINED};
     int64_t transfers = 0;
     bool is_good = JS_IsUndefined(list) || JS_GetLength(context, list, &transfers) == 0;

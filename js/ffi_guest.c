@@ -61,10 +61,11 @@ void wf_ffi_guest_run(struct wf_ffi_callback *callback, weft_js *js, const weft_
         wf_ffi_guest_give(js, &guest);
     }
     weft_loop *loop = weft_loop_ref(js->loop);
-    bool has_ended = js->has_ended;
-    atomic_fetch_sub(&ffi->guests, 1);
-    if (has_ended)
-        (void)weft_loop_wake(loop); /* weft_js_free may wait for it there */
+    (void)weft_js_ref(js);
+    atomic_fetch_sub(&ffi->guests, 1); /* pairs with weft_js_free, which looks at it after has_ended */
+    if (atomic_load(&js->has_ended))
+        (void)weft_loop_wake(loop); /* it may wait for it there */
+    weft_js_unref(js);
     weft_loop_unref(loop);
 }
 

@@ -250,10 +250,10 @@ void wf_js_take_turn(struct wf_js_fiber *fiber);
 
 /* js/lend.c: the turn while a fiber is in foreign code. drop: lazily, the loop takes it only if the call lasts; whether it is lent in
  * that way. regain: false when nobody is left who could give it; *was_kept: it was lent, and nobody has taken it. await: the loop
- * waits for what it has lent to a fiber. */
+ * waits for what it has lent to a fiber, and is given it back, null, or takes it from that fiber, which is returned. */
 bool wf_js_turn_drop(struct wf_js_fiber *fiber, bool lazily);
 bool wf_js_turn_regain(struct wf_js_fiber *fiber, bool *was_kept);
-void wf_js_turn_await(weft_js *js, bool may_be_lent);
+struct wf_js_fiber *wf_js_turn_await(weft_js *js, bool may_be_lent);
 
 /* js/error.c: throws an error in the shape of Node: "ENOENT: no such file or directory, open 'path'", or "'path' -> 'other'"; both
  * may be null. */

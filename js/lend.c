@@ -36,9 +36,12 @@ static void resume_some(void *opaque);
 
 bool wf_js_turn_drop(struct wf_js_fiber *fiber, bool lazily) {
     weft_js *js = fiber->js;
+    bool lends = lazily && fiber->lends && !atomic_load_explicit(&js->is_wanted, memory_order_relaxed);
     fiber->frame = wf_engine_frame(js->runtime);
+    if (!lends)
+        fiber->surroundings = wf_engine_surround(js->context, JS_UNDEFINED);
     atomic_store(&js->inside, 0);
-    if (lazily && fiber->lends && !atomic_load_explicit(&js->is_wanted, memory_order_relaxed)) {
+    if (lends) {
         /* What was done with the engine is seen by the loop if it takes the turn: pairs with wf_js_turn_await. */
         atomic_store_explicit(&js->lent, fiber, memory_order_release);
         return true;
@@ -113,7 +116,8 @@ static void resume_some(void *opaque) {
         (void)wf_js_submit(js->loop, resume_some, js); /* else the loop is over, and so are they */
 }
 
-void wf_js_turn_await(weft_js *js, bool may_be_lent) {
+struct wf_js_fiber *wf_js_turn_await(weft_js *js, bool may_be_lent) {
+    struct wf_js_fiber *lender = NULL;
     int64_t look = LOOK;
     atomic_store_explicit(&js->is_wanted, false, memory_order_relaxed);
     weft_shield();
@@ -121,8 +125,9 @@ void wf_js_turn_await(weft_js *js, bool may_be_lent) {
         int status = weft_semaphore_acquire(&js->back, 1, may_be_lent ? weft_after(look) : WEFT_NEVER);
         if (status == 0)
             break;
-        if (may_be_lent &&
-            atomic_exchange_explicit(&js->lent, NULL, memory_order_acquire)) /* pairs with wf_js_turn_drop */
+        if (may_be_lent)
+            lender = atomic_exchange_explicit(&js->lent, NULL, memory_order_acquire); /* pairs with wf_js_turn_drop */
+        if (lender)
             break;
         may_be_lent = status != -ENOMEM; /* no time can be told: it is back when it is back */
         if (look < WANT)
@@ -131,4 +136,5 @@ void wf_js_turn_await(weft_js *js, bool may_be_lent) {
             atomic_store_explicit(&js->is_wanted, true, memory_order_relaxed);
     }
     weft_unshield();
+    return lender;
 }

@@ -41,8 +41,10 @@ struct wf_js_line {
     uint32_t carriers;                  /* parcels, those inside of itself too */
     struct wf_js_parcel *inside;        /* those that carry lines, and were sent through this one */
     bool has_lost;                      /* somebody who knew it has died */
+    bool has_ended;                     /* or ended, in whatever way */
     bool is_orphan, is_reachable;       /* is_reachable: while they are looked at */
     uint32_t from_outside;              /* the same */
+    struct wf_js_line *reached;         /* the same: the next to look at */
     struct wf_js_line *next, *previous; /* of the orphans */
 };
 
@@ -53,10 +55,10 @@ static struct {
     uint32_t count, looked_at; /* orphans now, and after the last look */
 } all;
 
-static void release(struct wf_js_line *line);
-static void break_locked(struct wf_js_line *line, struct wf_js_parcel **dropped);
+static void release(struct wf_js_line *line, struct wf_js_parcel **rest);
+static void break_locked(struct wf_js_line *line, struct wf_js_parcel **rest);
 static void set_orphan_locked(struct wf_js_line *line, bool is_orphan);
-static void collect_locked(struct wf_js_parcel **dropped);
+static void collect_locked(struct wf_js_parcel **rest);
 
 struct wf_js_line *wf_js_line_new(uint32_t capacity, int *error) {
     struct wf_js_line *line = calloc(1, sizeof *line);
@@ -114,9 +116,12 @@ void wf_js_line_leave(struct wf_js_line *line, const weft_js *js) {
     wf_js_lock(&all.lock);
     struct holder *holder = find_holder(line, js);
     line->has_lost |= js->is_lost;
+    line->has_ended |= js->has_ended;
     if (--holder->handles == 0)
         *holder = line->holders[--line->holder_count];
-    release(line);
+    struct wf_js_parcel *rest = NULL;
+    release(line, &rest);
+    wf_js_parcels_free(rest);
 }
 
 struct wf_js_line *wf_js_line_carry(struct wf_js_line *line) {
@@ -126,11 +131,12 @@ struct wf_js_line *wf_js_line_carry(struct wf_js_line *line) {
     return line;
 }
 
-void wf_js_line_uncarry(struct wf_js_line *line, bool is_lost) {
+void wf_js_line_uncarry(struct wf_js_line *line, bool is_lost, struct wf_js_parcel **rest) {
     wf_js_lock(&all.lock);
     line->has_lost |= is_lost;
+    line->has_ended |= is_lost;
     line->carriers--;
-    release(line);
+    release(line, rest);
 }
 
 void wf_js_line_enter(struct wf_js_line *line, struct wf_js_parcel *parcel) {
@@ -159,31 +165,21 @@ void wf_js_line_exit(struct wf_js_line *line, struct wf_js_parcel *parcel) {
     wf_js_unlock(&all.lock);
 }
 
-static void drop_all(struct wf_js_parcel *parcel) {
-    while (parcel) {
-        struct wf_js_parcel *next = parcel->next;
-        wf_js_parcel_drop(parcel, true);
-        parcel = next;
-    }
-}
-
 /* Somebody has let go of the line. Unlocks. */
-static void release(struct wf_js_line *line) {
-    struct wf_js_parcel *dropped = NULL;
+static void release(struct wf_js_line *line, struct wf_js_parcel **rest) {
     bool is_last = line->holder_count == 0 && line->carriers == 0;
     set_orphan_locked(line, line->holder_count == 0 && !is_last);
     if (line->has_lost && line->holder_count == 1 && line->carriers == 0 && !weft_chan_is_closed(line->chan))
-        break_locked(line, &dropped);
+        break_locked(line, rest);
     if (all.count >= 2 * all.looked_at + ORPHANS_LEAST)
-        collect_locked(&dropped);
+        collect_locked(rest);
     wf_js_unlock(&all.lock);
-    drop_all(dropped);
     if (!is_last)
         return;
     union wf_js_item item;
     while (weft_chan_recv(line->chan, &item, WEFT_NOW) == 0) {
         wf_js_line_exit(line, item.parcel);
-        wf_js_parcel_drop(item.parcel, true);
+        wf_js_parcel_discard(item.parcel, line->has_ended, rest);
     }
     weft_chan_free(line->chan);
     free(line->holders);
@@ -193,13 +189,10 @@ static void release(struct wf_js_line *line) {
 /* ---- Broken lines ---- */
 
 /* What the survivor has sent carries nothing any more: that is in parcels of their own, in the list. */
-static void break_locked(struct wf_js_line *line, struct wf_js_parcel **dropped) {
+static void break_locked(struct wf_js_line *line, struct wf_js_parcel **rest) {
     for (struct wf_js_parcel *parcel = line->inside; parcel; parcel = parcel->next) {
         struct wf_js_parcel *lost = parcel->from == line->holders[0].number ? wf_js_parcel_split(parcel) : NULL;
-        if (!lost)
-            continue;
-        lost->next = *dropped;
-        *dropped = lost;
+        wf_js_parcel_discard(lost, true, rest);
     }
     atomic_store(&line->is_broken, true);
     (void)weft_chan_close(line->chan);
@@ -231,21 +224,24 @@ static struct wf_js_line *carried(const struct wf_js_parcel *parcel, uint32_t in
     return cargo->kind == WF_JS_CARGO_CHANNEL && !cargo->is_gone ? cargo->what : NULL;
 }
 
+static void reach_locked(struct wf_js_line *line, struct wf_js_line **reached) {
+    line->is_reachable = true;
+    line->reached = *reached;
+    *reached = line;
+}
+
 /* All orphans that are inside of this one. */
-static bool reach_locked(struct wf_js_line *line) {
-    bool has_more = false;
+static void reach_inside_locked(struct wf_js_line *line, struct wf_js_line **reached) {
     for (struct wf_js_parcel *parcel = line->inside; parcel; parcel = parcel->next)
         for (uint32_t i = 0; i < parcel->cargo_count; i++) {
             struct wf_js_line *inner = carried(parcel, i);
-            if (!inner || !inner->is_orphan || inner->is_reachable)
-                continue;
-            inner->is_reachable = has_more = true;
+            if (inner && inner->is_orphan && !inner->is_reachable)
+                reach_locked(inner, reached);
         }
-    return has_more;
 }
 
 /* Puts the parcels inside of those that nobody can reach into the list; with them, they go. */
-static void collect_locked(struct wf_js_parcel **dropped) {
+static void collect_locked(struct wf_js_parcel **rest) {
     for (struct wf_js_line *line = all.orphans; line; line = line->next)
         line->from_outside = line->carriers;
     for (struct wf_js_line *line = all.orphans; line; line = line->next)
@@ -253,19 +249,22 @@ static void collect_locked(struct wf_js_parcel **dropped) {
             for (uint32_t i = 0; i < parcel->cargo_count; i++)
                 if (carried(parcel, i))
                     carried(parcel, i)->from_outside--;
+    struct wf_js_line *reached = NULL;
     for (struct wf_js_line *line = all.orphans; line; line = line->next)
-        line->is_reachable = line->from_outside > 0;
-    for (bool has_more = true; has_more;) {
-        has_more = false;
-        for (struct wf_js_line *line = all.orphans; line; line = line->next)
-            has_more |= line->is_reachable && reach_locked(line);
+        line->is_reachable = false;
+    for (struct wf_js_line *line = all.orphans; line; line = line->next)
+        if (line->from_outside > 0)
+            reach_locked(line, &reached);
+    while (reached) {
+        struct wf_js_line *line = reached;
+        reached = line->reached;
+        reach_inside_locked(line, &reached);
     }
     for (struct wf_js_line *line = all.orphans; line; line = line->next) {
         union wf_js_item item;
         while (!line->is_reachable && weft_chan_recv(line->chan, &item, WEFT_NOW) == 0) {
             item.parcel->is_inside = false;
-            item.parcel->next = *dropped;
-            *dropped = item.parcel;
+            wf_js_parcel_discard(item.parcel, line->has_ended, rest);
         }
         if (!line->is_reachable)
             line->inside = NULL;
@@ -274,10 +273,10 @@ static void collect_locked(struct wf_js_parcel **dropped) {
 }
 
 void wf_js_lines_collect(void) {
-    struct wf_js_parcel *dropped = NULL;
+    struct wf_js_parcel *rest = NULL;
     wf_js_lock(&all.lock);
     if (all.count > 0)
-        collect_locked(&dropped);
+        collect_locked(&rest);
     wf_js_unlock(&all.lock);
-    drop_all(dropped);
+    wf_js_parcels_free(rest);
 }

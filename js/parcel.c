@@ -24,7 +24,7 @@ JSValue wf_js_open(JSContext *context, struct wf_js_parcel *parcel, JSValue *tra
     return value;
 }
 
-static void drop_cargo(struct wf_js_cargo *cargo, bool is_lost) {
+static void drop_cargo(struct wf_js_cargo *cargo, bool is_lost, struct wf_js_parcel **rest) {
     switch (cargo->kind) {
     case WF_JS_CARGO_BYTES:
         free(cargo->bytes.block);
@@ -33,22 +33,38 @@ static void drop_cargo(struct wf_js_cargo *cargo, bool is_lost) {
         wf_js_shared_unref(cargo->bytes.bytes);
         break;
     case WF_JS_CARGO_CHANNEL:
-        wf_js_line_uncarry(cargo->what, is_lost);
+        wf_js_line_uncarry(cargo->what, is_lost, rest);
         break;
     case WF_JS_CARGO_PORT:
-        wf_js_port_abandon(cargo->what);
+        wf_js_port_abandon(cargo->what, is_lost, rest);
         break;
     }
 }
 
-void wf_js_parcel_drop(struct wf_js_parcel *parcel, bool is_lost) {
+void wf_js_parcel_discard(struct wf_js_parcel *parcel, bool is_lost, struct wf_js_parcel **rest) {
     if (!parcel || atomic_fetch_sub(&parcel->references, 1) > 1)
         return;
-    for (uint32_t i = 0; i < parcel->cargo_count; i++)
-        if (!parcel->cargo[i].is_gone)
-            drop_cargo(&parcel->cargo[i], is_lost);
-    free(parcel->cargo);
-    free(parcel);
+    parcel->is_lost = is_lost;
+    parcel->next = *rest;
+    *rest = parcel;
+}
+
+void wf_js_parcels_free(struct wf_js_parcel *rest) {
+    while (rest) {
+        struct wf_js_parcel *parcel = rest;
+        rest = parcel->next;
+        for (uint32_t i = 0; i < parcel->cargo_count; i++)
+            if (!parcel->cargo[i].is_gone)
+                drop_cargo(&parcel->cargo[i], parcel->is_lost, &rest);
+        free(parcel->cargo);
+        free(parcel);
+    }
+}
+
+void wf_js_parcel_drop(struct wf_js_parcel *parcel, bool is_lost) {
+    struct wf_js_parcel *rest = NULL;
+    wf_js_parcel_discard(parcel, is_lost, &rest);
+    wf_js_parcels_free(rest);
 }
 
 bool wf_js_parcel_carries(const struct wf_js_parcel *parcel) {
@@ -77,13 +93,15 @@ struct wf_js_parcel *wf_js_parcel_split(struct wf_js_parcel *parcel) {
 }
 
 void wf_js_parcel_strip(struct wf_js_parcel **parcel) {
+    struct wf_js_parcel *rest = NULL;
     for (uint32_t i = 0; i < (*parcel)->cargo_count; i++) {
         struct wf_js_cargo *cargo = &(*parcel)->cargo[i];
         if (!cargo->is_gone && (cargo->kind == WF_JS_CARGO_BYTES || cargo->kind == WF_JS_CARGO_PORT)) {
-            drop_cargo(cargo, false); /* whoever unpacked it has failed before */
+            drop_cargo(cargo, false, &rest); /* whoever unpacked it has failed before */
             cargo->is_gone = true;
         }
     }
+    wf_js_parcels_free(rest);
     (*parcel)->size = 0;
     struct wf_js_parcel *shorter = realloc(*parcel, sizeof **parcel);
     if (shorter)

@@ -27,8 +27,9 @@ struct wf_js_cargo {
 };
 
 struct wf_js_parcel {
-    struct wf_js_parcel *next, *previous; /* of those inside of a line that carry others: js/line.c */
+    struct wf_js_parcel *next, *previous; /* of those inside of a line that carry others, js/line.c; or that go */
     bool is_inside;
+    bool is_lost; /* of one that goes: see wf_js_parcel_drop */
     atomic_int references;
     uint32_t transfers;  /* objects of the transfer list */
     size_t transfers_at; /* where they are described: behind the value */
@@ -54,6 +55,10 @@ struct wf_js_parcel *wf_js_parcel_split(struct wf_js_parcel *parcel);
 void wf_js_parcel_strip(struct wf_js_parcel **parcel);
 /* Null is allowed. is_lost: it was for an instance that has ended before it could look; then channels in it may be broken. */
 void wf_js_parcel_drop(struct wf_js_parcel *parcel, bool is_lost);
+/* The same in two steps, since parcels can be inside of parcels, as deep as a script likes: one that is nobody's any more is put into
+ * a list, and with those of the list goes what was inside of them. */
+void wf_js_parcel_discard(struct wf_js_parcel *parcel, bool is_lost, struct wf_js_parcel **rest);
+void wf_js_parcels_free(struct wf_js_parcel *rest);
 
 /* ---- How a graph is written; for js/clone_write.c and js/clone_read.c ---- */
 

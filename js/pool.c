@@ -220,7 +220,10 @@ static int on_event(const weft_pool_event *event, void *arg) {
     bool is_over = atomic_load(&js->has_ended) || atomic_load(&pool->is_closing);
     int error = is_over ? -EPIPE : wf_js_submit(js->loop, tell_event, news);
     if (error) {
+        weft_loop *loop = weft_loop_ref(js->loop);
         atomic_fetch_sub(&js->posted, 1);
+        (void)weft_loop_wake(loop); /* weft_js_free may wait for it there */
+        weft_loop_unref(loop);
         drop_block(pool);
         free(news);
     }

@@ -47,6 +47,7 @@ struct wf_js_port {
     bool is_receiving;                  /* somebody has started it */
     bool is_closed;                     /* the close phase will end it */
     bool has_lost_peer;                 /* nothing will come behind what is in the queue */
+    bool is_peer_dead;                  /* because the instance that had it has ended */
 };
 
 struct seat {
@@ -118,7 +119,7 @@ static struct wf_js_parcel *dequeue_locked(struct wf_js_port *port) {
 }
 
 /* Out of its group, which goes with its last port. Its peer will hear of it. */
-static void leave_group(struct wf_js_port *port) {
+static void leave_group(struct wf_js_port *port, bool is_lost) {
     struct group *group = port->group;
     bool has_name = group->name;
     if (has_name)
@@ -129,6 +130,7 @@ static void leave_group(struct wf_js_port *port) {
         port->next->previous = port->previous;
     for (struct wf_js_port *other = group->ports; other && !has_name; other = other->next) {
         other->has_lost_peer = true;
+        other->is_peer_dead |= is_lost;
         signal_locked(other);
     }
     bool is_last = !group->ports;
@@ -146,11 +148,17 @@ static void leave_group(struct wf_js_port *port) {
     }
 }
 
-void wf_js_port_abandon(struct wf_js_port *port) {
-    leave_group(port);
+void wf_js_port_abandon(struct wf_js_port *port, bool is_lost, struct wf_js_parcel **rest) {
+    leave_group(port, is_lost);
     while (port->first)
-        wf_js_parcel_drop(dequeue_locked(port), true);
+        wf_js_parcel_discard(dequeue_locked(port), is_lost, rest);
     free(port);
+}
+
+static void abandon(struct wf_js_port *port, bool is_lost) {
+    struct wf_js_parcel *rest = NULL;
+    wf_js_port_abandon(port, is_lost, &rest);
+    wf_js_parcels_free(rest);
 }
 
 /* ---- Seats ---- */
@@ -187,7 +195,7 @@ static void port_finalize(JSRuntime *runtime, JSValueConst value) {
     if (!seat)
         return;
     if (seat->port)
-        wf_js_port_abandon(leave_seat(seat));
+        abandon(leave_seat(seat), seat->js->has_ended);
     release_seat(seat);
 }
 
@@ -225,7 +233,7 @@ JSValue wf_js_port_adopt(JSContext *context, struct wf_js_port *port) {
 
 void wf_js_drop_ports(weft_js *js) {
     while (js->seats)
-        wf_js_port_abandon(leave_seat(js->seats));
+        abandon(leave_seat(js->seats), true);
 }
 
 /* ---- On the loop ---- */
@@ -262,7 +270,7 @@ static void close_one(void *opaque) {
     wf_js_enter_any(js);
     if (seat->port) {
         JSValue object = JS_DupValue(js->context, seat->object);
-        wf_js_port_abandon(leave_seat(seat));
+        abandon(leave_seat(seat), js->has_ended);
         if (!js->has_ended)
             tell(seat, CLOSE, JS_UNDEFINED, JS_UNDEFINED);
         JS_FreeValue(js->context, object);
@@ -382,7 +390,7 @@ static JSValue js_port_pair(JSContext *context, JSValueConst self, int count, JS
             JS_SetPropertyUint32(context, list, i, handle);
             continue;
         }
-        wf_js_port_abandon(ports[i]);
+        abandon(ports[i], false);
         JS_FreeValue(context, list);
         list = JS_EXCEPTION;
     }
@@ -429,7 +437,7 @@ static JSValue js_port_named(JSContext *context, JSValueConst self, int count, J
     }
     JSValue handle = wf_js_port_adopt(context, port);
     if (JS_IsException(handle))
-        wf_js_port_abandon(port);
+        abandon(port, false);
     return handle;
 }
 
@@ -461,7 +469,7 @@ static JSValue js_port_post(JSContext *context, JSValueConst self, int count, JS
     if (!parcel)
         return JS_EXCEPTION;
     struct wf_js_port *port = seat->port; /* looked at after packing, which may have closed it, or given it away */
-    bool is_alone = true, is_good = true;
+    bool is_alone = true, is_good = true, is_lost = false;
     if (port) {
         struct group *group = port->group;
         wf_js_lock(&group->lock);
@@ -474,10 +482,11 @@ static JSValue js_port_post(JSContext *context, JSValueConst self, int count, JS
         }
         if (!is_alone) /* with the lock, so that a single receiver finds that the parcel is its own */
             wf_js_parcel_drop(parcel, false);
+        is_lost = port->is_peer_dead;
         wf_js_unlock(&group->lock);
     }
     if (is_alone)
-        wf_js_parcel_drop(parcel, true);
+        wf_js_parcel_drop(parcel, is_lost);
     return is_good ? JS_NewBool(context, !is_alone) : JS_ThrowOutOfMemory(context);
 }
 

@@ -97,7 +97,9 @@ static bool read_options(JSContext *context, struct wf_js_child *child, JSValueC
 
 static int start(struct wf_js_child *child) {
     weft_fiber fiber;
-    weft_spawn_options options = {.name = child->name, .stack_size = child->options.max_stack + STACK_BELOW};
+    weft_spawn_options options = {.name = child->name,
+                                  .stack_size = child->options.max_stack + STACK_BELOW,
+                                  .runtime = child->parent->holder ? child->parent->home : NULL}; /* not a pool's */
     int error = weft_loop_keep(child->parent->loop);
     if (error)
         return error;

@@ -182,10 +182,14 @@ static void lend_turn(weft_js *js, struct wf_js_fiber *fiber) {
     bool may_lend = fiber->lends;
     atomic_store(&js->inside, fiber->id.bits);
     weft_semaphore_release(&fiber->turn, 1); /* it may be gone from here on */
-    wf_js_turn_await(js, may_lend);
+    struct wf_js_fiber *lender = wf_js_turn_await(js, may_lend);
     js->holder = NULL;
     wf_js_be_inside(js, self);
-    JS_FreeValue(js->context, wf_engine_surround(js->context, outer));
+    JSValue inner = wf_engine_surround(js->context, outer);
+    if (lender)
+        lender->surroundings = inner; /* it left them where they were, and gets the turn again by us alone */
+    else
+        JS_FreeValue(js->context, inner);
     wf_engine_set_frame(js->runtime, mine);
     wf_js_set_stack(js, js->stack_end);
 }

@@ -239,12 +239,21 @@ void wf_js_cancel_all(weft_js *js) {
 
 /* ---- Handles: what a wait can be cancelled by ---- */
 
+/* What a handle has whose wait was cancelled before it began: what comes before a wait may run scripts. */
+static struct wf_js_wait cancelled_early;
+
+static struct wf_js_wait *wait_of(int count, JSValueConst *arguments) {
+    struct wf_js_wait *wait = count > 0 ? JS_GetOpaque(arguments[0], wait_class) : NULL;
+    return wait != &cancelled_early ? wait : NULL;
+}
+
 /* Of the call that comes next, if JavaScript has said so. */
 static void take_handle(struct wf_js_wait *wait) {
     wait->handle = wait->js->next_handle;
     wait->js->next_handle = JS_UNDEFINED;
     if (JS_IsUndefined(wait->handle))
         return;
+    wait->is_cancelled = JS_GetOpaque(wait->handle, wait_class) == &cancelled_early;
     JS_SetOpaque(wait->handle, wait);
     JSValue done = JS_GetPropertyStr(wait->js->context, wait->handle, "done");
     if (JS_IsUndefined(done) || wait->has_callback)
@@ -285,8 +294,10 @@ static JSValue js_next_wait(JSContext *context, JSValueConst self, int count, JS
 
 /* waitCancel(handle): whether there was something to cancel */
 static JSValue js_wait_cancel(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_wait *wait = count > 0 ? JS_GetOpaque(arguments[0], wait_class) : NULL;
+    struct wf_js_wait *wait = wait_of(count, arguments);
     (void)self;
+    if (!wait && count > 0 && JS_GetClassID(arguments[0]) == wait_class)
+        JS_SetOpaque(arguments[0], &cancelled_early);
     if (!wait)
         return JS_FALSE;
     wf_js_lock_waits(wait->js);
@@ -300,7 +311,7 @@ static JSValue js_wait_cancel(JSContext *context, JSValueConst self, int count, 
 
 /* waitKeep(handle, keeps): whether the wait, which has begun and is not a fiber's own, keeps the loop alive; it does at first */
 static JSValue js_wait_keep(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
-    struct wf_js_wait *wait = count > 1 ? JS_GetOpaque(arguments[0], wait_class) : NULL;
+    struct wf_js_wait *wait = count > 1 ? wait_of(count, arguments) : NULL;
     (void)self;
     if (!wait || !wait->is_apart)
         return JS_FALSE;

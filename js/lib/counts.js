@@ -3,7 +3,7 @@
 // host: fiberNumber(), isFiber()
 (function (host, need) {
     'use strict';
-    const { Line, kinds } = need('line');
+    const { Line, kinds, running } = need('line');
     const { go, wait } = need('fiber');
     const { withCode } = need('errors');
 
@@ -60,15 +60,7 @@
         run(fn, options) {
             if (typeof fn !== 'function')
                 throw new TypeError('run needs a function');
-            const acquired = this.acquire(1, options);
-            if (acquired instanceof Promise)
-                return acquired.then(fn).finally(() => this.release());
-            try {
-                const result = fn();
-                return result instanceof Promise ? wait(result) : result;
-            } finally {
-                this.release();
-            }
+            return running(this.acquire(1, options), fn, () => this.release());
         }
     }
 

@@ -74,5 +74,24 @@
         }
     }
 
-    return { Line, kinds };
+    // Calls fn once a place was had, which is done or a promise; waits for what it returns, and gives the place back. Who has not had it
+    // gives nothing back.
+    function running(entered, fn, leave) {
+        if (entered instanceof Promise)
+            return entered.then(async () => {
+                try {
+                    return await fn();
+                } finally {
+                    leave();
+                }
+            });
+        try {
+            const result = fn();
+            return result instanceof Promise ? need('fiber').wait(result) : result;
+        } finally {
+            leave();
+        }
+    }
+
+    return { Line, kinds, running };
 })

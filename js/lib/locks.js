@@ -5,8 +5,7 @@
 // The holder of a lock is a fiber, by its number, or all code that is on none, by 0.
 (function (host, need) {
     'use strict';
-    const { Line, kinds } = need('line');
-    const { wait } = need('fiber');
+    const { Line, kinds, running } = need('line');
     const { withCode } = need('errors');
 
     // What `using` ends: once, by whoever has it.
@@ -32,18 +31,6 @@
     function holding(locked, release) {
         const hold = () => new Hold(release);
         return locked instanceof Promise ? locked.then(hold) : hold();
-    }
-
-    // After locking: calls fn, waits for what it returns, and releases.
-    function running(locked, fn, release) {
-        if (locked instanceof Promise)
-            return locked.then(fn).finally(release);
-        try {
-            const result = fn();
-            return result instanceof Promise ? wait(result) : result;
-        } finally {
-            release();
-        }
     }
 
     function checkFunction(fn) {

@@ -31,6 +31,7 @@
         const { addAlgorithm, removeAlgorithm } = need('abort');
         const { promise: failed, reject } = Promise.withResolvers();
         const fail = (reason) => {
+            guard.failure ??= { reason };
             reject(reason);
             end(reason);
         };
@@ -41,14 +42,16 @@
         if (signal !== undefined)
             addAlgorithm(signal, aborted);
         failed.catch(() => {});
-        return {
+        const guard = {
             failed,
+            failure: undefined,
             end() {
                 clearTimeout(timer);
                 if (signal !== undefined)
                     removeAlgorithm(signal, aborted);
             },
         };
+        return guard;
     }
 
     class Worker {
@@ -168,6 +171,8 @@
             const guard = watch(signal, limit, (reason) => worker?.terminate(reason));
             try {
                 worker = await this.#take(guard.failed);
+                if (guard.failure) // before there was a worker to end
+                    throw guard.failure.reason;
                 const { name, stack = STACK } = this.#options;
                 return await worker.run({ order, calls, name, stack }, transfer);
             } finally {
@@ -242,7 +247,7 @@
         }
 
         async #close() {
-            if (!this.#isClosed && this.#jobs === 0)
+            if (this.#jobs === 0)
                 this.#quiet.resolve();
             this.#isClosed = true;
             await this.#quiet.promise;

@@ -49,9 +49,19 @@
         go(fn, ...values) {
             if (!this.#room)
                 return this.#add(go.with({ signal: this.signal }, fn, ...values));
-            const start = () => go.with({ signal: this.signal }, fn, ...values).finally(() => this.#room.release());
+            const start = () => this.#start(fn, values);
             const acquired = this.#room.acquire(1, { signal: this.signal });
             return this.#add(acquired instanceof Promise ? acquired.then(start) : start());
+        }
+
+        // It has a place, which it gives back, also when there is nothing to start.
+        #start(fn, values) {
+            try {
+                return go.with({ signal: this.signal }, fn, ...values).finally(() => this.#room.release());
+            } catch (error) {
+                this.#room.release();
+                throw error;
+            }
         }
 
         #add(child) {
