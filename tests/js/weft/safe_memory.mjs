@@ -43,6 +43,7 @@ const cases = {
     buffers: () => { for (;;) hold.push(Buffer.alloc(1000)); },
     stream: () => new ReadableStream({ start(controller) { for (;;) controller.enqueue({}); } }),
     encoding: () => { for (;;) hold.push(new TextEncoder().encode('ä'.repeat(1e5))); },
+    'bound functions': () => { for (let f = () => 1; ; ) f = f.bind(null, hold.push(f)); },
     toString: () => `${{ toString() { for (;;) hold.push({}); } }}`,
     comparator: () => [3, 2, 1].sort(() => { for (;;) hold.push({}); }),
     template: () => { for (let s = 'x'; ; ) s = `${s}${s}`; },
