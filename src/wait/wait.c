@@ -19,7 +19,6 @@
 #include "base/point.h"
 #include "os/clock.h"
 #include "wait/cancel.h"
-#include "weft/inspect.h"
 
 /* Mutants: one wrong order or step each; tests/model/model_wait.c has to find them all. */
 #ifdef WF_MUTANT_WAIT_RELAXED_CLAIM
@@ -412,21 +411,6 @@ void wf_wait_cancel(struct wf_fibers *fibers, struct wf_fiber *fiber) {
     uint32_t was;
     if (claim(word, WF_WAIT_DELIVERED | WF_WAIT_CANCELLED, &was) && (was & WF_WAIT_PARKED))
         wf_fiber_ready(fibers, fiber);
-}
-
-int weft_is_waiting(weft_fiber id) {
-    struct wf_fibers *fibers = wf_runtimes_enter(id);
-    struct wf_fiber *fiber = fibers ? wf_record_lock(fibers, id) : NULL;
-    int answer = fiber ? 0 : -ESTALE;
-    if (fiber) {
-        uintptr_t place = wf_load_acquire(&fiber->place); /* pairs with its start */
-        if (!(place & WF_PLACE_NEW))
-            answer = wf_load_acquire(&((struct wf_stack *)place)->wait_word) == (WF_WAIT_OPEN | WF_WAIT_PARKED);
-        wf_lock_drop(&fiber->lock);
-    }
-    if (fibers)
-        wf_runtimes_leave(fibers);
-    return answer;
 }
 
 /* The stacks are still there, but nothing runs on them. An outside thread that has claimed one of these waits may still be
