@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * src/wait/waiting.c - whether a fiber waits. Beside src/wait/wait.c, which models take as it is, since this one needs records.
+ * src/wait/waiting.c - whether a fiber waits, for whoever looks from outside.
+ *
+ * It stands beside src/wait/wait.c because that needs records of fibers, and wait.c is what models take as it is. The answer is one
+ * load of the word of the wait: it was true then, and may be wrong by now.
  */
 #include <errno.h>
 
