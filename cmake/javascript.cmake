@@ -98,12 +98,8 @@ target_compile_definitions(weft_js_objects PRIVATE WF_JS_ORIGIN="${origin}" WF_J
 set(objects $<TARGET_OBJECTS:weft_js_objects> $<TARGET_OBJECTS:weft_js_engine>)
 
 set(whole ${PROJECT_BINARY_DIR}/js/weft-js.o)
-set(engine_whole "")
-if(engine_library)
-    set(engine_whole -Wl,--whole-archive ${engine_library} -Wl,--no-whole-archive)
-endif()
 add_custom_command(OUTPUT ${whole}
-    COMMAND ${CMAKE_C_COMPILER} -nostdlib -no-pie -Wl,-r -o ${whole} ${objects} ${engine_whole}
+    COMMAND ${CMAKE_C_COMPILER} -nostdlib -no-pie -Wl,-r -o ${whole} ${objects} ${engine_library}
     # DW.ref.*: what other objects have, too, and the linker takes once for all
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=weft_js_* --keep-global-symbol=DW.ref.* ${whole}
     DEPENDS ${objects} COMMAND_EXPAND_LISTS VERBATIM COMMENT "Joining libweft-js")

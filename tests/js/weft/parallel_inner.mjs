@@ -54,8 +54,9 @@ console.log('closed');
 
 // Instances that a work has started outlive its pool.
 await (async () => {
-    await using works = new Works();
+    const works = new Works();
     console.log(await works.run(() => parallel.run((x) => 2 * x, 21)));
+    await works.close();
 })();
 collect();
 console.log(await parallel.run((x) => x + 1, 1));
