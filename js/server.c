@@ -21,10 +21,8 @@ static void tell_refused(void *opaque);
 /* The instance is there as long as the server is in its list. */
 static void server_leave(struct wf_js_server *server) {
     weft_loop *loop = weft_loop_ref(server->js->loop);
-    if (atomic_fetch_sub(&server->users, 1) == 1) {
-        weft_http_server_free(server->http);
+    if (atomic_fetch_sub(&server->users, 1) == 1)
         (void)wf_js_submit(loop, server_over, server);
-    }
     weft_loop_unref(loop);
 }
 
@@ -50,17 +48,28 @@ static void *drop_main(void *opaque) {
     return NULL;
 }
 
-static int start_user(struct wf_js_server *server, void *(*fn)(void *)) {
+/* Somebody who is counted already. */
+static int spawn_user(struct wf_js_server *server, void *(*fn)(void *)) {
     weft_fiber id;
-    atomic_fetch_add(&server->users, 1);
     const weft_js *js = server->js;
     weft_spawn_options options = {.runtime =
                                       js->holder ? js->home : NULL}; /* not that of a pool, whose work may call */
     int error = weft_spawn_with(&id, &options, fn, server);
-    if (error)
-        atomic_fetch_sub(&server->users, 1); /* not the last: whoever serves is one */
-    else
+    if (!error)
         weft_detach(id);
+    return error;
+}
+
+/* -ESRCH: all have left it, and it will be over soon. */
+static int start_user(struct wf_js_server *server, void *(*fn)(void *)) {
+    int users = atomic_load(&server->users);
+    do {
+        if (users == 0)
+            return -ESRCH;
+    } while (!atomic_compare_exchange_weak(&server->users, &users, users + 1));
+    int error = spawn_user(server, fn);
+    if (error)
+        server_leave(server);
     return error;
 }
 
@@ -72,9 +81,11 @@ static void server_free(JSContext *context, struct wf_js_server *server) {
     free(server);
 }
 
+/* Its http stays until here, since scripts may ask it for something after its last user. */
 static void server_over(void *opaque) {
     struct wf_js_server *server = opaque;
     weft_js *js = server->js;
+    weft_http_server_free(server->http);
     wf_js_enter_any(js);
     if (!JS_IsUndefined(server->object))
         JS_SetOpaque(server->object, NULL);
@@ -206,8 +217,9 @@ static int begin_serving(struct wf_js_server *server, weft_address *address, con
     if (!error)
         error = weft_loop_keep(server->js->loop);
     server->is_kept = !error;
+    atomic_store(&server->users, 1);
     if (!error)
-        error = start_user(server, serve_main);
+        error = spawn_user(server, serve_main);
     if (!error)
         return 0;
     if (server->is_kept)
@@ -269,7 +281,7 @@ static JSValue js_http_stop(JSContext *context, JSValueConst self, int count, JS
     if (!server || server->is_stopping)
         return JS_FALSE;
     int error = start_user(server, stop_main);
-    if (error)
+    if (error && error != -ESRCH)
         return wf_js_throw_errno(context, error, "close");
     server->is_stopping = true;
     server->stopped = JS_DupValue(context, arguments[1]);

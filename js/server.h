@@ -26,7 +26,7 @@ struct wf_js_server {
     bool is_kept;               /* the loop stays for it */
     bool is_stopping;
     bool is_dropped;  /* with its instance */
-    atomic_int users; /* who serves, and who stops it: the last one frees */
+    atomic_int users; /* who serves, and who stops it: after the last one it is over */
 };
 
 /* js/http.c: the handler of all routes, with the route as its argument. */

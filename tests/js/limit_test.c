@@ -124,7 +124,7 @@ TEST(instances_live_on_plain_threads) {
     value_of("promise.then((value) => say(value))");
     weft_js_leave(js);
     CHECK_EQ(weft_js_resolve_json(deferred, "\"settled\"", 9), 0);
-    CHECK_EQ(eval("Promise.resolve('soon').then(say); setTimeout(say, 1, 'later')"), 0);
+    CHECK_EQ(eval("Promise.resolve('soon').then(say); promise.then(() => setTimeout(say, 1, 'later'))"), 0);
     CHECK_TEXT(said, "[\"soon\"][\"settled\"][\"later\"]");
     close_instance();
 }
