@@ -345,10 +345,16 @@ static JSValue js_is_promise(JSContext *context, JSValueConst self, int count, J
     return pair;
 }
 
-/* isProxy(value): undefined, or its target */
+/* isProxy(value): undefined, or its target; null: it is revoked */
 static JSValue js_is_proxy(JSContext *context, JSValueConst self, int count, JSValueConst *arguments) {
     (void)self, (void)count;
-    return JS_IsProxy(arguments[0]) ? JS_GetProxyTarget(context, arguments[0]) : JS_UNDEFINED;
+    if (!JS_IsProxy(arguments[0]))
+        return JS_UNDEFINED;
+    JSValue target = JS_GetProxyTarget(context, arguments[0]);
+    if (!JS_IsException(target))
+        return target;
+    JS_FreeValue(context, JS_GetException(context));
+    return JS_NULL;
 }
 
 /* proxyHandler(value): undefined, or its handler */

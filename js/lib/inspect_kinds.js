@@ -25,13 +25,7 @@
     }
 
     // The target of a proxy, null for one that is revoked, undefined for what is no proxy.
-    function proxyTarget(value) {
-        try {
-            return host.isProxy(value);
-        } catch {
-            return null;
-        }
-    }
+    const proxyTarget = host.isProxy;
 
     // The engine's own name of the kind of object, without the space some of them have.
     function className(value) {

@@ -20,7 +20,7 @@
 
     // The value of a property, if it can be had without calling anybody.
     function look(value, name) {
-        const object = value === null || value === undefined || host.isProxy(value) ? undefined : Object(value);
+        const object = value === null || value === undefined || host.isProxy(value) !== undefined ? undefined : Object(value);
         const holder = holderOf(object, name);
         const found = holder && Object.getOwnPropertyDescriptor(holder, name);
         if (found === undefined)
@@ -31,7 +31,7 @@
 
     function namesOf(value) {
         const names = new Set();
-        let object = value === null || value === undefined || host.isProxy(value) ? null : Object(value);
+        let object = value === null || value === undefined || host.isProxy(value) !== undefined ? null : Object(value);
         for (; object !== null && !host.isProxy(object); object = Object.getPrototypeOf(object))
             for (const name of Object.getOwnPropertyNames(object))
                 if (isIdentifier(name))

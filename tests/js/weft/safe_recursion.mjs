@@ -65,6 +65,7 @@ const cases = {
         emitter.emit('x');
     },
     deepEqual: () => assert.deepStrictEqual(nested(1e5, (a) => ({ a }), {}), nested(1e5, (a) => ({ a }), {})),
+    'inspect.custom': () => (function f() { util.inspect({ [util.inspect.custom]: f }); })(),
 };
 for (const [name, fn] of Object.entries(cases)) {
     const told = [];
