@@ -137,6 +137,8 @@ int wf_js_add_classes(JSContext *context);
 void *wf_js_pointer_of(JSContext *context, JSValueConst value, const weft_js_class *definition);
 bool wf_js_is_class_object(JSValueConst value);
 void wf_js_drop_classes(weft_js *js);
+/* js/make.c: a copy with a zero behind it, which the engine wants; null, with an error: no memory. */
+char *wf_js_terminated(weft_js *js, const char *text, size_t size);
 /* js/await.c: calls one of two functions, with the value or the error, when a promise is settled; at once, in a job, for what is
  * no promise. Both are taken over. 0, or -1 with an exception. */
 int wf_js_watch(weft_js *js, JSValueConst promise, const struct wf_js_native *on_value,

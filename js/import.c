@@ -21,14 +21,9 @@ static bool is_good_text(weft_js *js, const char *text, size_t size, const char 
 weft_js_value weft_js_evaluate(weft_js *js, const char *text, size_t size, const char *name) {
     if (!wf_js_is_usable(js) || !is_good_text(js, text, size, name))
         return none;
-    char *copy = malloc(size + 1); /* the engine wants a zero behind it */
-    if (!copy) {
-        JS_ThrowOutOfMemory(js->context);
-        wf_js_fail(js, -ENOMEM);
+    char *copy = wf_js_terminated(js, text, size);
+    if (!copy)
         return none;
-    }
-    memcpy(copy, text, size);
-    copy[size] = 0;
     JSValue value = wf_engine_eval(js->context, copy, size, name, 1, 0);
     free(copy);
     return wf_js_hand(js, value);

@@ -57,6 +57,18 @@ weft_js_value weft_js_array(weft_js *js) {
     return wf_js_is_usable(js) ? wf_js_hand_or(js, JS_NewArray(js->context), -ENOMEM) : none;
 }
 
+char *wf_js_terminated(weft_js *js, const char *text, size_t size) {
+    char *copy = malloc(size + 1);
+    if (!copy) {
+        JS_ThrowOutOfMemory(js->context);
+        wf_js_fail(js, -ENOMEM);
+        return NULL;
+    }
+    memcpy(copy, text, size);
+    copy[size] = 0;
+    return copy;
+}
+
 weft_js_value weft_js_parse(weft_js *js, const char *text, size_t size) {
     if (!wf_js_is_usable(js))
         return none;
@@ -64,14 +76,9 @@ weft_js_value weft_js_parse(weft_js *js, const char *text, size_t size) {
         wf_js_fail_type(js, text ? -EILSEQ : -EINVAL, text ? "a text of C is not UTF-8" : "a text of C is null");
         return none;
     }
-    char *copy = malloc(size + 1); /* the engine wants a zero behind it */
-    if (!copy) {
-        JS_ThrowOutOfMemory(js->context);
-        wf_js_fail(js, -ENOMEM);
+    char *copy = wf_js_terminated(js, text, size);
+    if (!copy)
         return none;
-    }
-    memcpy(copy, text, size);
-    copy[size] = 0;
     JSValue value = JS_ParseJSON(js->context, copy, size, "JSON");
     free(copy);
     return wf_js_hand(js, value);
