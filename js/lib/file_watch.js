@@ -8,20 +8,33 @@
     const NOW = 0, ALL = 1, FOLDER = 2;
     const MADE = 1, CAME = 8, ENDED = 65536;
 
+    // Where the news of one watch come from, when it has the kernel's source for itself.
+    class Alone {
+        handle = files.watch(NOW); // for files.watchNext; undefined: it is closed
+
+        add(path) {
+            return files.watchAdd(NOW, this.handle, path, 0);
+        }
+
+        leave() {
+            files.close(NOW, this.handle);
+            this.handle = undefined;
+        }
+    }
+
     class Watching {
-        #handle;
+        #source;
+        #isOpen = true;
         #path;
-        #what;
         #isDeep;
         #folders = new Map(); // id -> the folder, below the path
 
-        // what: weft's bits, 0 for all of them. It is watched from here on.
-        constructor(path, isDeep, what) {
+        // source: add(path, watching) -> id, leave(watching, ids). It is watched from here on.
+        constructor(path, isDeep, source) {
             this.#path = path;
-            this.#what = what;
-            this.#handle = files.watch(NOW);
+            this.#source = source;
             try {
-                this.#folders.set(files.watchAdd(NOW, this.#handle, path, what), '');
+                this.#folders.set(source.add(path, this), '');
                 this.#isDeep = isDeep && makeStats(files.stat(NOW, path, 0, 0), false).isDirectory();
                 if (this.#isDeep)
                     this.#addBelow('');
@@ -31,14 +44,13 @@
             }
         }
 
-        // For files.watchNext; undefined: it is closed.
-        get handle() {
-            return this.#handle;
+        get isOpen() {
+            return this.#isOpen;
         }
 
         // Whether there is nothing left that could tell anything.
         get isOver() {
-            return this.#handle === undefined || this.#folders.size === 0;
+            return !this.#isOpen || this.#folders.size === 0;
         }
 
         // What watchNext has told, as [what, name, is a folder, cookie], and with a folder that is new what was made in it before
@@ -58,7 +70,7 @@
 
         #add(below) {
             const { join } = need('path');
-            this.#folders.set(files.watchAdd(NOW, this.#handle, join(String(this.#path), below), this.#what), below);
+            this.#folders.set(this.#source.add(join(String(this.#path), below), this), below);
         }
 
         #addBelow(folder) {
@@ -85,13 +97,13 @@
 
         // Whether it was open.
         close() {
-            const handle = this.#handle;
-            this.#handle = undefined;
-            if (handle !== undefined)
-                files.close(NOW, handle);
-            return handle !== undefined;
+            const wasOpen = this.#isOpen;
+            this.#isOpen = false;
+            if (wasOpen)
+                this.#source.leave(this, this.#folders.keys());
+            return wasOpen;
         }
     }
 
-    return { Watching };
+    return { Watching, Alone };
 })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // js/lib/fs_watch.js - news of files as node:fs tells them: watch, watchFile.
-// host: nextTick(fn), waitKeep(handle, keeps); see fs_plans.js
+// host: nextTick(fn), whenPending(fn), waitKeep(handle, keeps), surround(value); see fs_plans.js
 (function (host, need) {
     'use strict';
     const { files, plans } = need('fs_plans');
@@ -10,12 +10,14 @@
     const { Buffer } = need('buffer');
     const { makeStats } = need('fs_stats');
     const { EventEmitter } = need('events');
+    const { AsyncLocalStorage } = need('async_hooks');
     const { invalidArgType, invalidArgValue, validateFunction, validateInteger, abortError, nodeError } = need('node_error');
     const { basename } = need('path');
-    const WAIT = 1;
+    const NOW = 0, WAIT = 1;
     // What is asked for: all but that a file was closed.
     const WATCHED = 1 | 2 | 4 | 8 | 16 | 64 | 128 | 256;
-    const WRITTEN = 16, CHANGED = 64;
+    const WRITTEN = 16, CHANGED = 64, ENDED = 65536;
+    const ALL_OF_THEM = 0; // the id of news that were lost
 
     // ---- watch ----
 
@@ -28,38 +30,122 @@
         return encoding === 'buffer' ? bytes : bytes.toString(encoding);
     }
 
+    // The kernel gives 128 sources of news to a user, so that all watchers here have one. A path that several of them watch has one
+    // id, and its news are told to each of them in a callback of its own, in the surroundings in which it was made.
+    class Source {
+        #handle; // while there is a watcher
+        #wait;
+        #keeping = 0; // how many keep the program running
+        #watchings = new Map(); // -> { take(error, news), keeps }
+        #places = new Map(); // id -> those that watch it
+
+        add(path, watching) {
+            this.#handle ??= files.watch(NOW);
+            const id = files.watchAdd(NOW, this.#handle, path, WATCHED);
+            if (!this.#places.has(id))
+                this.#places.set(id, new Set());
+            this.#places.get(id).add(watching);
+            return id;
+        }
+
+        enter(watching, take) {
+            this.#watchings.set(watching, { take: AsyncLocalStorage.bind(take), keeps: false });
+            if (this.#wait === undefined)
+                this.#next();
+        }
+
+        keep(watching, keeps) {
+            const entry = this.#watchings.get(watching);
+            if (entry === undefined || entry.keeps === keeps)
+                return;
+            entry.keeps = keeps;
+            this.#keeping += keeps ? 1 : -1;
+            if (this.#wait !== undefined)
+                host.waitKeep(this.#wait, this.#keeping > 0);
+        }
+
+        leave(watching, ids) {
+            for (const id of ids) {
+                const those = this.#places.get(id);
+                if (!those?.delete(watching) || those.size > 0)
+                    continue;
+                this.#places.delete(id);
+                this.#removed(id);
+            }
+            this.keep(watching, false);
+            this.#watchings.delete(watching);
+            if (this.#watchings.size > 0)
+                return;
+            const handle = this.#handle;
+            this.#handle = this.#wait = undefined;
+            this.#places.clear();
+            if (handle !== undefined)
+                files.close(NOW, handle);
+        }
+
+        #removed(id) {
+            try {
+                files.watchRemove(NOW, this.#handle, id);
+            } catch (error) {
+                if (error.code !== 'EINVAL') // it is gone, and nobody has been told yet
+                    throw error;
+            }
+        }
+
+        #next() {
+            const handle = this.#handle;
+            const outer = host.surround(undefined);
+            try {
+                this.#wait = whenDone(() => files.watchNext(WAIT, handle), (error, news) => {
+                    if (handle !== this.#handle)
+                        return;
+                    this.#wait = undefined;
+                    this.#tell(error, news);
+                    if (!error)
+                        this.#next();
+                }, this.#keeping === 0);
+            } finally {
+                host.surround(outer);
+            }
+        }
+
+        #tell(error, news) {
+            const [id, what] = news ?? [ALL_OF_THEM];
+            const told = id === ALL_OF_THEM ? this.#watchings.keys() : this.#places.get(id) ?? [];
+            for (const watching of told)
+                host.whenPending(() => this.#watchings.get(watching)?.take(error, news));
+            if (what & ENDED)
+                this.#places.delete(id);
+        }
+    }
+    const source = new Source();
+
     class FSWatcher extends EventEmitter {
         #watching;
-        #wait;
-        #keeps;
 
         constructor(path, { recursive, persistent, encoding }) {
             super();
-            this.#keeps = persistent;
             try {
-                this.#watching = new Watching(path, recursive, WATCHED);
+                this.#watching = new Watching(path, recursive, source);
             } catch (error) {
                 const { errno, syscall, code } = error;
                 throw Object.assign(new Error(error.message), { errno, syscall, code, path, filename: path });
             }
             const own = basename(String(path));
-            this.#next((what, name) => this.emit('change', kindOf(what), encoded(name === '' ? own : name, encoding)));
-        }
-
-        #next(tell) {
-            this.#wait = whenDone(() => files.watchNext(WAIT, this.#watching.handle), (error, news) => {
-                if (this.#watching.handle === undefined)
-                    return;
-                if (error) {
-                    this.emit('error', error);
+            source.enter(this.#watching, (error, news) => {
+                try {
+                    if (error)
+                        throw error;
+                    news = this.#watching.take(news);
+                } catch (failure) {
+                    this.emit('error', failure);
                     return;
                 }
-                for (const [what, name] of this.#watching.take(news))
-                    if (this.#watching.handle !== undefined)
-                        tell(what, name);
-                if (this.#watching.handle !== undefined)
-                    this.#next(tell);
-            }, !this.#keeps);
+                for (const [what, name] of news)
+                    if (this.#watching.isOpen)
+                        this.emit('change', kindOf(what), encoded(name === '' ? own : name, encoding));
+            });
+            source.keep(this.#watching, !!persistent);
         }
 
         close() {
@@ -68,14 +154,12 @@
         }
 
         ref() {
-            this.#keeps = true;
-            host.waitKeep(this.#wait, true);
+            source.keep(this.#watching, true);
             return this;
         }
 
         unref() {
-            this.#keeps = false;
-            host.waitKeep(this.#wait, false);
+            source.keep(this.#watching, false);
             return this;
         }
     }

@@ -156,13 +156,17 @@
 
     // What happens to a file, or in a folder, from now on.
     class Watch {
+        #source;
         #watching;
         #options;
         #ready = []; // changes that were told and not asked for yet
 
         constructor(path, options) {
             this.#options = options;
-            this.#watching = new (need('file_watch').Watching)(toPath(path), !!options?.recursive, 0);
+            const { Watching, Alone } = need('file_watch');
+            const place = toPath(path);
+            this.#source = new Alone();
+            this.#watching = new Watching(place, !!options?.recursive, this.#source);
         }
 
         // The next change; null when it was closed, or what is watched is gone.
@@ -175,7 +179,7 @@
                 if (this.#watching.isOver)
                     return null;
                 try {
-                    const news = yield call(options, files.watchNext, this.#watching.handle);
+                    const news = yield call(options, files.watchNext, this.#source.handle);
                     this.#ready.push(...this.#watching.take(news));
                 } catch (error) {
                     if (error?.code === 'EBADF' && this.#watching.isOver)
