@@ -53,22 +53,24 @@ static void warm_up(void) {
     close(ends[1]);
 }
 
+/* Watches of weft:fs are few: each is one of the 128 that all processes of a user have. */
 static void waits(void) {
     open_instance(NULL);
-    CHECK_EQ(eval("const fs = require('node:fs'), files = require('weft:fs'), { go } = require('weft:go');"
-                  "const never = () => say('never');"
-                  "for (let i = 0; i < 20; i++) {"
-                  "  files.readText('pipe').then(never, never); go(() => files.readFile('pipe')).then(never, never);"
-                  "  fs.readFile('pipe', never); fs.promises.readFile('pipe').then(never, never);"
-                  "  fs.watch('.', never); fs.openSync('file');"
-                  "}"
-                  "for (let i = 0; i < 4; i++) {" /* each is one of the 128 that all processes of a user have */
-                  "  files.watch('.').next().then(never, never); go(() => files.watch('file').next()).then(never, never);"
-                  "}"
-                  "fs.createReadStream('pipe').on('data', never); fs.createReadStream('file').on('open', () => {});"
-                  "fs.promises.open('pipe', 'r+').then((handle) => { globalThis.kept = handle; handle.read(); });"
-                  "setTimeout(() => process.exit(6), 5)"),
-             6);
+    CHECK_EQ(
+        eval("const fs = require('node:fs'), files = require('weft:fs'), { go } = require('weft:go');"
+             "const never = () => say('never');"
+             "for (let i = 0; i < 20; i++) {"
+             "  files.readText('pipe').then(never, never); go(() => files.readFile('pipe')).then(never, never);"
+             "  fs.readFile('pipe', never); fs.promises.readFile('pipe').then(never, never);"
+             "  fs.watch('.', never); fs.openSync('file');"
+             "}"
+             "for (let i = 0; i < 4; i++) {"
+             "  files.watch('.').next().then(never, never); go(() => files.watch('file').next()).then(never, never);"
+             "}"
+             "fs.createReadStream('pipe').on('data', never); fs.createReadStream('file').on('open', () => {});"
+             "fs.promises.open('pipe', 'r+').then((handle) => { globalThis.kept = handle; handle.read(); });"
+             "setTimeout(() => process.exit(6), 5)"),
+        6);
     close_instance();
     CHECK_TEXT(said, "");
 }
