@@ -155,6 +155,8 @@
         let loaded;
         try {
             loaded = need('fs').readFileSync(file, 'utf8');
+            if (/\.[cm]?ts$/.test(file))
+                loaded = need('strip_types').strip(loaded, file);
         } catch (error) {
             print(`Failed to load: ${error.message}`);
             return;

@@ -213,6 +213,11 @@ No such command; .help lists them
 // Several lines: ctrl-d runs them, ctrl-c forgets them
 2"
 [ "$(cat saved.js)" = "$(printf 'let loaded = 1;\nloaded +\n 1\nloaded')" ] || fail "saved.js: $(cat saved.js)"
+printf 'let typed: number = 6;\ntyped as number + 1\n' >load.ts
+printf 'let typed: = 6;\n' >bad.ts
+printf '.load load.ts\n.load bad.ts\n' | repl
+out_has '^7$'
+out_has '^Failed to load: '
 printf '.help\n.exit\n1\n' | repl
 out_has '^\.load +Run'
 out_lacks '^1$'
