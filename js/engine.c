@@ -20,7 +20,9 @@ static void engine_define_stack(JSContext *context, JSValueConst error, JSValue 
 static void engine_forget_place(JSContext *context);
 static void engine_lend_memory(JSRuntime *runtime);
 static void engine_take_memory(JSRuntime *runtime);
+static void engine_collect(JSRuntime *runtime);
 static size_t engine_gc_distance(JSRuntime *runtime);
+static bool engine_is_full(JSRuntime *runtime, size_t size);
 static bool engine_should_collect(JSRuntime *runtime);
 static JSValue engine_spare_error(JSContext *context);
 static void engine_throw_again(JSContext *context, JSValue error);
@@ -40,19 +42,20 @@ static void engine_throw_export(JSContext *context, int how, JSModuleDef *import
 #include "quickjs.c"
 
 #include <malloc.h>
+#include <time.h>
 
 #include "engine.h"
 
-/* Enough for an error with its stack. */
-enum { MEMORY_LENT = 64 * 1024 };
+/* Enough for an error with its stack; and how much time may be lost on looking for memory that there is not. */
+enum { MEMORY_LENT = 64 * 1024, MEMORY_NEAR = 1024, FUTILE_NS = 1000000000 };
 
 /* What a runtime has besides; in the place of the engine's own library, which is not compiled. */
 struct extra {
     JSValue spare_error;  /* for when there is no memory for one */
     JSValue surroundings; /* see wf_engine_surroundings */
     char why[128];        /* it was interrupted */
-    unsigned futile;      /* grows with collections after an error of memory that left no room */
-    unsigned skip;        /* of those to come, how many start no collection */
+    int64_t futile_ns;    /* spent on collections near the limit that left no room, less half of the time since */
+    int64_t futile_at;    /* as of then */
 };
 
 int wf_engine_complete(JSContext *context) {
@@ -370,6 +373,33 @@ static void engine_take_memory(JSRuntime *runtime) {
         runtime->malloc_state.malloc_limit -= MEMORY_LENT;
 }
 
+static int64_t engine_clock(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static size_t engine_half_left(const JSRuntime *runtime) {
+    const JSMallocState *memory = &runtime->malloc_state;
+    return memory->malloc_size < memory->malloc_limit ? (memory->malloc_limit - memory->malloc_size) / 2 : 0;
+}
+
+static bool engine_has_room(const JSRuntime *runtime) {
+    return engine_half_left(runtime) > runtime->malloc_state.malloc_limit / 64;
+}
+
+static void engine_collect(JSRuntime *runtime) {
+    struct extra *extra = runtime->libc_opaque;
+    bool is_near = extra && runtime->malloc_state.malloc_limit && !engine_has_room(runtime);
+    int64_t begun = is_near ? engine_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
+    JS_RunGC(runtime);
+    if (!is_near)
+        return;
+    if (!extra->futile_ns)
+        extra->futile_at = engine_clock(CLOCK_MONOTONIC);
+    extra->futile_ns = engine_has_room(runtime) ? 0 : extra->futile_ns + engine_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
+}
+
 /* How much may be allocated until garbage is looked for again: half of what there is, but no more than half of what is left; and
  * a 64th of the limit in any case, or whoever lives near the limit would do nothing else. */
 static size_t engine_gc_distance(JSRuntime *runtime) {
@@ -377,23 +407,28 @@ static size_t engine_gc_distance(JSRuntime *runtime) {
     size_t limit = memory->malloc_limit, distance = memory->malloc_size / 2;
     if (!limit)
         return distance;
-    size_t half_left = memory->malloc_size < limit ? (limit - memory->malloc_size) / 2 : 0;
-    struct extra *extra = runtime->libc_opaque;
-    bool was_forced = !runtime->malloc_gc_threshold, has_room = half_left > limit / 64;
-    if (extra && (was_forced || has_room))
-        extra->skip = extra->futile = has_room ? 0 : extra->futile < 128 ? extra->futile * 2 + 1 : 255;
-    size_t most = half_left > limit / 64 ? half_left : limit / 64;
+    size_t most = engine_has_room(runtime) ? engine_half_left(runtime) : limit / 64;
     return distance < most ? distance : most;
 }
 
-/* Whether an error of memory makes the collector look: less and less often while all is in use, or thousands of fibers that all find
- * none would look a thousand times. */
+/* Whether an error of memory, or that one is near, makes the collector look, for what whoever catches it lets go. That is always so,
+ * until a second was lost on it: thousands of fibers that all find no memory would otherwise look a thousand times. Then it takes a
+ * third of the time. */
 static bool engine_should_collect(JSRuntime *runtime) {
     struct extra *extra = runtime->libc_opaque;
-    if (!extra || !extra->skip)
+    if (!extra || !extra->futile_ns)
         return true;
-    extra->skip--;
-    return false;
+    int64_t now = engine_clock(CLOCK_MONOTONIC), rest = extra->futile_ns - (now - extra->futile_at) / 2;
+    extra->futile_ns = rest > 0 ? rest : 0;
+    extra->futile_at = now;
+    return extra->futile_ns < FUTILE_NS;
+}
+
+/* An object is more than its own block. */
+static bool engine_is_full(JSRuntime *runtime, size_t size) {
+    const JSMallocState *memory = &runtime->malloc_state;
+    return memory->malloc_limit && memory->malloc_size + size + MEMORY_NEAR > memory->malloc_limit &&
+           engine_should_collect(runtime);
 }
 
 /* Beyond any limit: without the job nobody would be told. */
