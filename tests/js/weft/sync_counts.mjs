@@ -27,9 +27,9 @@ for (const count of [1, 3, 1, 2]) {
 }
 flush('at once');
 permits.release(2);
-await settle();
+await wishes[1];
 permits.release(2);
-await Promise.all(wishes.slice(0, 3));
+await wishes[2];
 permits.release();
 await wishes[3];
 flush('in turn');
