@@ -112,6 +112,17 @@ static void make(struct example *example, uint64_t *random) {
 
 /* ---- Trying them ---- */
 
+static void print_example(const struct example *example) {
+    for (size_t i = 0; i < example->size; i++) {
+        unsigned char byte = (unsigned char)example->bytes[i];
+        if (byte >= ' ' && byte < 0x7f && byte != '\\' && byte != '"')
+            fputc(byte, stderr);
+        else
+            fprintf(stderr, "\\x%02x", byte);
+    }
+    fputc('\n', stderr);
+}
+
 /* All that is answered, as a text; 100 is not counted, since it depends on what has come by then. */
 static void try_example(const struct example *example, uint64_t *random, bool is_cut, char *text, size_t room) {
     struct client *client = client_open();
@@ -129,6 +140,11 @@ static void try_example(const struct example *example, uint64_t *random, bool is
     *text = 0;
     for (int i = 0; i < ANSWERS; i++) {
         struct answer *answer = client_receive(client, "GET");
+        if (answer->is_cut) {
+            fprintf(stderr, "an answer is cut after %zu bytes of its body, error %d, sent %s: %s\n", answer->size,
+                    client->error, is_cut ? "in pieces" : "at once", answer->head);
+            print_example(example);
+        }
         CHECK(!answer->is_cut);
         if (answer->status == 0)
             break;
@@ -137,17 +153,6 @@ static void try_example(const struct example *example, uint64_t *random, bool is
         atomic_fetch_add(&answers, 1);
     }
     client_close(client);
-}
-
-static void print_example(const struct example *example) {
-    for (size_t i = 0; i < example->size; i++) {
-        unsigned char byte = (unsigned char)example->bytes[i];
-        if (byte >= ' ' && byte < 0x7f && byte != '\\' && byte != '"')
-            fputc(byte, stderr);
-        else
-            fprintf(stderr, "\\x%02x", byte);
-    }
-    fputc('\n', stderr);
 }
 
 static void *fuzz(void *opaque) {
