@@ -125,27 +125,31 @@
 
         constructor(path, { recursive, persistent, encoding }) {
             super();
+            const own = basename(String(path));
             try {
                 this.#watching = new Watching(path, recursive, source);
+                source.enter(this.#watching, (error, news) => this.#tell(error, news, own, encoding));
             } catch (error) {
+                this.#watching?.close();
                 const { errno, syscall, code } = error;
                 throw Object.assign(new Error(error.message), { errno, syscall, code, path, filename: path });
             }
-            const own = basename(String(path));
-            source.enter(this.#watching, (error, news) => {
-                try {
-                    if (error)
-                        throw error;
-                    news = this.#watching.take(news);
-                } catch (failure) {
-                    this.emit('error', failure);
-                    return;
-                }
-                for (const [what, name] of news)
-                    if (this.#watching.isOpen)
-                        this.emit('change', kindOf(what), encoded(name === '' ? own : name, encoding));
-            });
             source.keep(this.#watching, !!persistent);
+        }
+
+        #tell(error, news, own, encoding) {
+            let changes;
+            try {
+                if (error)
+                    throw error;
+                changes = this.#watching.take(news);
+            } catch (failure) {
+                this.emit('error', failure);
+                return;
+            }
+            for (const [what, name] of changes)
+                if (this.#watching.isOpen)
+                    this.emit('change', kindOf(what), encoded(name === '' ? own : name, encoding));
         }
 
         close() {
