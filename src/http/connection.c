@@ -27,6 +27,7 @@ static void linger(struct wf_http_conn *conn);
 static bool await_request(struct wf_http_conn *conn);
 static int rest(struct wf_http_conn *conn);
 static bool serve_one(struct wf_http_conn *conn);
+static bool may_send_more(const weft_http *http);
 static int read_head(weft_http *http);
 static void answer(weft_http *http);
 static void call_answerer(void *opaque);
@@ -151,12 +152,19 @@ static bool serve_one(struct wf_http_conn *conn) {
     if (conn->error)
         return false;
     if (http.closes || !wf_http_body_skip(&http)) {
-        const struct wf_http_parser *parser = &conn->work->parser; /* the client sends, or has sent, more */
-        conn->lingers |= parser->step == WF_HTTP_BODY || parser->end > parser->start;
+        conn->lingers |= may_send_more(&http);
         return false;
     }
     wf_http_parser_next(&conn->work->parser);
     return true;
+}
+
+/* Unless the client has said that this is its last request. Even then a body that is over when the connection is has to end well,
+ * whatever comes in. */
+static bool may_send_more(const weft_http *http) {
+    const struct wf_http_parser *parser = &http->work->parser;
+    return parser->keeps_alive || http->mode == WF_HTTP_STREAM || parser->step == WF_HTTP_BODY ||
+           parser->end > parser->start;
 }
 
 /* Empty lines before a request are none. */

@@ -472,6 +472,61 @@ TEST(a_handler_learns_that_its_client_has_gone) {
     run_fibers(client_leaves);
 }
 
+static void wait_then_close(weft_http *http, void *arg) {
+    CHECK_EQ(weft_http_close(http), 0);
+    CHECK_EQ(weft_http_set(http, "Content-Length", "6"), 0);
+    wait_between(http, arg);
+}
+
+/* The next request has come by the time that the server closes, and nobody reads it. */
+static void check_ends_well(const char *target, int minor) {
+    char text[100];
+    struct client *client = client_open();
+    gate_shut();
+    snprintf(text, sizeof text, "GET %s HTTP/1.%d\r\nHost: a\r\n\r\n", target, minor);
+    client_send(client, text);
+    WAIT_UNTIL(atomic_load(&at_gate) == 1);
+    client_send(client, text);
+    gate_open();
+    CHECK_BODY(client_receive(client, "GET"), "onetwo");
+    CHECK(!client->answer.is_cut);
+    client_expect_end(client);
+    CHECK_EQ(client->error, 0);
+    client_close(client);
+    WAIT_UNTIL(site_stats().connections == 0);
+    weft_chan_free(gate);
+}
+
+static void unread_requests(void) {
+    open_ends(NULL);
+    weft_chan_free(gate);
+    site_route("GET /close", wait_then_close);
+    site_serve();
+    check_ends_well("/between", 0);
+    check_ends_well("/close", 1);
+    CHECK_EQ(weft_http_server_stop(site.server, WEFT_NEVER), 0);
+    JOIN(site.fiber, NULL);
+    site_free();
+}
+TEST(an_answer_that_ends_the_connection_ends_well_though_more_has_come) {
+    run_fibers(unread_requests);
+}
+
+static void early_leaver(void) {
+    open_ends(NULL);
+    site_serve();
+    struct client *client = client_open();
+    client_send(client, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    CHECK_BODY(client_receive(client, "GET"), "hello");
+    WAIT_UNTIL(site_stats().connections == 0); /* though the client stays */
+    client_close(client);
+    CHECK_EQ(weft_http_server_stop(site.server, WEFT_NEVER), 0);
+    close_ends();
+}
+TEST(a_client_that_asks_for_the_end_is_not_waited_for) {
+    run_fibers(early_leaver);
+}
+
 /* ---- How many ---- */
 
 static void few_connections(void) {
