@@ -13,6 +13,7 @@
 #include "base/point.h"
 #include "http/http.h"
 #include "io/fd.h"
+#include "io/socket.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include "weft/panic.h"
@@ -42,7 +43,7 @@ int wf_http_connection(void *opaque) {
     wf_leaver_push(stack, &conn->leaver);
     while (await_request(conn) && serve_one(conn))
         continue;
-    if (conn->work && wf_http_out_flush(conn) == 0 && conn->lingers)
+    if (conn->work && wf_http_out_flush(conn) == 0 && conn->lingers && !conn->is_short)
         linger(conn);
     wf_leaver_remove(stack, &conn->leaver);
     wf_http_connection_end(conn);
@@ -74,6 +75,8 @@ void wf_http_connection_end(struct wf_http_conn *conn) {
     wf_lock_take(&server->lock);
     wf_list_remove(&conn->node);
     wf_lock_drop(&server->lock);
+    if (WF_UNLIKELY(conn->is_short))
+        (void)wf_socket_reset_at_close(conn->fd);
     (void)weft_close(conn->fd);
     wf_http_stat(server, WF_STAT_IN, conn->bytes_in);
     wf_http_stat(server, WF_STAT_OUT, conn->bytes_out);

@@ -289,6 +289,7 @@ static int begin_body(weft_http *http, bool is_whole, uint64_t size) {
         http->mode = WF_HTTP_FIXED;
     else
         http->mode = http->work->parser.minor > 0 ? WF_HTTP_CHUNKED : WF_HTTP_STREAM;
+    http->conn->is_short = http->mode == WF_HTTP_STREAM;
     if (http->mode == WF_HTTP_STREAM || wf_load_relaxed(&http->server->is_stopping) || leaves_too_much(http))
         http->closes = true;
     return put_head(http);
@@ -519,6 +520,8 @@ void wf_http_response_end(weft_http *http) {
         work->out_size = (uint32_t)(PUT(at, "\r\n") - work->out);
     } else if (http->mode == WF_HTTP_FIXED && http->sent < http->length) {
         http->is_broken = http->closes = true;
+    } else if (http->mode == WF_HTTP_STREAM) {
+        http->conn->is_short = wf_http_out_flush(http->conn) != 0;
     }
 }
 

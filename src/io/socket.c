@@ -168,6 +168,15 @@ int weft_shutdown(weft_fd fd, int how) {
     return error;
 }
 
+int wf_socket_reset_at_close(weft_fd fd) {
+    struct wf_fd *record = wf_fd_get(fd);
+    if (!record)
+        return -EBADF;
+    int error = wf_os_socket_reset_at_close(record->number);
+    wf_fd_put(record);
+    return error;
+}
+
 static int address_of_socket(weft_fd fd, weft_address *out, int (*ask)(int number, weft_address *address)) {
     weft_address address = {.size = 0};
     if (!out)

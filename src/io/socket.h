@@ -30,6 +30,9 @@ bool wf_socket_options_are_good(const weft_socket_options *options);
 /* The descriptor for that number, which is closed if there is none to be had. */
 int wf_socket_wrap(weft_fd *out, int number, enum wf_os_kind kind);
 
+/* Closing it will not look like an end to the other side, but like a failure. */
+int wf_socket_reset_at_close(weft_fd fd);
+
 /* The end of a pause before a try that nothing tells the moment of: *pause_ns is 0 at first, becomes 1 ms, and then twice as
  * much each time. */
 enum { WF_PAUSE_MOST_NS = 1000 * 1000 * 1000 };

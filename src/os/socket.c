@@ -53,6 +53,13 @@ int wf_os_socket_set(int fd, enum wf_os_option option, int value) {
     return result;
 }
 
+int wf_os_socket_reset_at_close(int fd) {
+    struct linger at_once = {.l_onoff = 1};
+    int result;
+    WF_OS_CALL(result, SOCKET_OPTION, setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+    return result;
+}
+
 int wf_os_bind(int fd, const weft_address *address) {
     int result;
     WF_OS_CALL(result, BIND, bind(fd, (const struct sockaddr *)&address->storage, address->size));

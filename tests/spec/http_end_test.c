@@ -395,6 +395,13 @@ static void leave_later(weft_http *http, void *arg) {
     weft_exit(NULL);
 }
 
+static void leave_flushed(weft_http *http, void *arg) {
+    (void)arg;
+    CHECK_EQ(weft_http_write(http, "some", 4), 0);
+    CHECK_EQ(weft_http_flush(http), 0);
+    weft_exit(NULL);
+}
+
 /* What was answered before it is answered; another connection does not notice. Only who leaves by weft_exit takes with it what
  * was not sent. */
 static void check_leaves(const char *target, int status, bool exits) {
@@ -418,6 +425,19 @@ static void check_leaves(const char *target, int status, bool exits) {
     client_close(other);
 }
 
+/* A body without a length is over when the connection is, and a client must not take this for that. */
+static void check_stream_cut(const char *target) {
+    char request[100];
+    struct client *client = client_open();
+    snprintf(request, sizeof request, "GET %s HTTP/1.0\r\nHost: a\r\n\r\n", target);
+    client_send(client, request);
+    struct answer *answer = client_receive(client, "GET");
+    CHECK_EQ(answer->status, 200);
+    CHECK(answer->is_cut);
+    CHECK_EQ(client->error, -ECONNRESET);
+    client_close(client);
+}
+
 static void leaving_handlers(void) {
     open_ends(NULL);
     site_route("GET /panic", panic_first);
@@ -426,6 +446,7 @@ static void leaving_handlers(void) {
     site_route("GET /less", write_less);
     site_route("GET /exit", leave_it);
     site_route("GET /leave", leave_later);
+    site_route("GET /flushed", leave_flushed);
     site_serve();
     for (int i = 0; i < 3; i++) {
         check_leaves("/panic", 500, false);
@@ -434,6 +455,8 @@ static void leaving_handlers(void) {
         check_leaves("/less", 0, false);
         check_leaves("/exit", 0, true);
         check_leaves("/leave", 0, true);
+        check_stream_cut("/later");
+        check_stream_cut("/flushed");
     }
     WAIT_UNTIL(site_stats().connections == 0);
     CHECK_EQ(weft_http_server_stop(site.server, WEFT_NEVER), 0);
