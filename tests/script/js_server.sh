@@ -19,13 +19,16 @@ await() {
     done
     grep -E -m 1 "$3" "$1" || { echo "not said: $3" >&2; cat "$1" >&2; exit 1; }
 }
+# What the one before has written must not be taken for this one's.
 start_redis() {
+    : >"$scratch/redis.log"
     (exec -a redis-server "$redis_server" --port 0 --unixsocket "$scratch/redis" --save '' --daemonize no --dir "$scratch") \
         >"$scratch/redis.log" 2>&1 &
     redis=$!
     await "$scratch/redis.log" "$redis" 'ready to accept connections' >/dev/null
 }
 start_upstream() {
+    : >"$scratch/upstream.log"
     PORT=$1 "$weft" run "$examples/upstream.mjs" >"$scratch/upstream.log" 2>&1 &
     upstream=$!
     upstream_url=$(await "$scratch/upstream.log" "$upstream" '^http:')

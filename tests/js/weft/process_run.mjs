@@ -34,7 +34,7 @@ const stubborn = await run('sh', ['-c', 'trap "" TERM; echo ready; exec sleep 10
 console.log(stubborn.code, stubborn.signal, ['ready\n', ''].includes(stubborn.stdout));
 const much = await run('yes', { limit: 1000 }).catch((error) => error);
 console.log(much.code, much.stdout.length, ['SIGTERM', 'SIGPIPE'].includes(much.signal));
-console.log((await run('yes', { signal: AbortSignal.timeout(20) }).catch((error) => error)).name);
+console.log((await run('sleep', ['100'], { signal: AbortSignal.timeout(20) }).catch((error) => error)).name);
 console.log(await run('true', { signal: AbortSignal.abort('no') }).catch(String));
 console.log(await scope((children) => {
     children.go(() => run('sleep', ['100']));
