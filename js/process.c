@@ -133,6 +133,7 @@ int wf_js_program_start(struct wf_js_program *program, weft_process *out, weft_f
     program->options.file = program->file;
     program->options.folder = program->folder;
     program->options.environment = (const char *const *)program->environment;
+    program->options.default_signals = true; /* as those of Node */
     return weft_process_spawn(out, (const char *const *)program->argv, &program->options, pipes);
 }
 

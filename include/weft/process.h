@@ -66,8 +66,9 @@ typedef struct weft_process_options {
     const char *const *environment; /* "NAME=value", up to a null; default: that of this process */
     const char *folder;             /* where it runs */
     const char *file;               /* the program, if it is not argv[0], which is what the program is told then */
-    int group;     /* the id of a process group, or one of those above; default: that of this process */
-    int dies_with; /* a signal that it gets when this process ends, however that comes: SIGKILL; default: none */
+    int group;            /* the id of a process group, or one of those above; default: that of this process */
+    int dies_with;        /* a signal that it gets when this process ends, however that comes: SIGKILL; default: none */
+    bool default_signals; /* it does not ignore what this process ignores either */
     /* Of weft_process_run. */
     const void *input;
     size_t input_size;
@@ -85,7 +86,7 @@ typedef struct weft_process_end {
 } weft_process_end;
 
 /* Starts a program. Its name, argv[0], with a slash is its path, otherwise it is looked for in PATH of this process. It has default
- * signal handling, but for what this process ignores (SIGPIPE excepted), blocks no signal, and has no descriptor of weft but
+ * signal handling, but for what this process ignores (SIGPIPE excepted; see default_signals), blocks no signal, and has no descriptor of weft but
  * those three. pipes, which may be null when there are none, gets our end of each one that is a PIPE, and WEFT_NO_FD
  * otherwise; they are the caller's to close. Keeps its thread until the program runs, a millisecond or so, inside a blocking
  * region. Returns 0; what kept the program from running: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENOTDIR and so on, and for a

@@ -145,6 +145,7 @@ static int process_start(struct process_record *record, const char *const *argv,
         .numbers = {stdio->numbers[0], stdio->numbers[1], stdio->numbers[2]},
         .group = options->group,
         .dies_with = options->dies_with,
+        .default_signals = options->default_signals,
     };
     int id = 0;
     weft_blocking_begin();

@@ -62,7 +62,7 @@ int __clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...); // NO
 static int child_enter(void *opaque);
 static int child_prepare(const struct child_start *start);
 static int child_place_descriptors(const int *numbers);
-static void child_reset_signals(void);
+static void child_reset_signals(bool all);
 static int child_exec(const struct child_start *start);
 static long child_wait(int pidfd, siginfo_t *info, int options, struct rusage *usage);
 
@@ -170,7 +170,7 @@ CHILD_CODE static int child_prepare(const struct child_start *start) {
     int error = child_place_descriptors(what->numbers);
     if (error)
         return error;
-    child_reset_signals();
+    child_reset_signals(what->default_signals);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, KERNEL_SET);
     return 0;
 }
@@ -189,15 +189,15 @@ CHILD_CODE static int child_place_descriptors(const int *numbers) {
     return 0;
 }
 
-/* What has a handler, and SIGPIPE, which we may have made ignored. The handler is the first word of what the kernel takes,
+/* What has a handler, and SIGPIPE, which we may have made ignored; or all that is not. The handler is the first word of what the kernel takes,
  * and all zero is the default action. */
-CHILD_CODE static void child_reset_signals(void) {
+CHILD_CODE static void child_reset_signals(bool all) {
     for (long i = 1; i <= KERNEL_SIGNALS; i++) {
         volatile uintptr_t action[8] = {0};
         if (syscall(SYS_rt_sigaction, i, NULL, action, KERNEL_SET) < 0)
             continue;
         uintptr_t handler = action[0];
-        if (handler == (uintptr_t)SIG_DFL || (handler == (uintptr_t)SIG_IGN && i != SIGPIPE))
+        if (handler == (uintptr_t)SIG_DFL || (handler == (uintptr_t)SIG_IGN && i != SIGPIPE && !all))
             continue;
         for (int k = 0; k < 8; k++)
             action[k] = 0;

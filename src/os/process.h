@@ -19,6 +19,7 @@ struct wf_os_child {
     int numbers[3];                 /* descriptors that become 0, 1 and 2; -1: as they are here */
     int group;                      /* as in weft_process_options */
     int dies_with;                  /* signal at the end of the thread that starts it, or 0 */
+    bool default_signals;           /* what is ignored here is not ignored there */
 };
 
 /* The paths for a program of that name, in one block for wf_os_free. NULL: no memory. */

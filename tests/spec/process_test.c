@@ -182,6 +182,10 @@ static void signals_of_child(void) {
     CHECK_EQ(signals_named(output.out, "SigIgn:") >> (SIGPIPE - 1) & 1, 0);
     CHECK_EQ(signals_named(output.out, "SigIgn:") >> (SIGHUP - 1) & 1, 1);
     weft_process_output_free(&output);
+    weft_process_options options = {.default_signals = true};
+    CHECK_EQ(weft_process_run(&output, ARGV("cat", "/proc/self/status"), &options, weft_after(PATIENCE_NS)), 0);
+    CHECK_EQ(signals_named(output.out, "SigIgn:"), 0);
+    weft_process_output_free(&output);
     CHECK_EQ(weft_close(ends[0]), 0);
     CHECK_EQ(weft_close(ends[1]), 0);
 }
