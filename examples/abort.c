@@ -53,8 +53,12 @@ static int fetch_part(void *arg) {
 static int fetch(weft_scope *scope, void *arg) {
     struct request *request = arg;
     tell(request, "start", "three parts");
-    for (int i = 0; i < 3; i++)
-        must(weft_scope_go(scope, fetch_part, NULL));
+    for (int i = 0; i < 3; i++) {
+        int error = weft_scope_go(scope, fetch_part, NULL);
+        if (error == -ECANCELED) /* given up already */
+            return error;
+        must(error);
+    }
     return 0;
 }
 
