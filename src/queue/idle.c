@@ -60,7 +60,7 @@ enum { SEAT_AWAKE, SEAT_SEATED, SEAT_TAKEN, SEAT_TAKEN_TO_SEARCH };
 
 static uint32_t idle_searching_of(uint32_t word);
 static uint32_t idle_parked_of(uint32_t word);
-static int idle_take_for_search(struct wf_idle *idle, uint32_t wish);
+static int idle_take_for_search(struct wf_idle *idle, uint32_t wish, uint32_t spared);
 static bool idle_remove(struct wf_idle *idle, uint32_t worker, uint8_t seat);
 static void idle_take_out(struct wf_idle *idle, uint32_t worker);
 #ifdef WF_MUTANT_IDLE_RESERVE_FIRST
@@ -95,10 +95,10 @@ void wf_idle_term(struct wf_idle *idle) {
 }
 
 int wf_idle_notify_any(struct wf_idle *idle) {
-    return wf_idle_notify_near(idle, UINT32_MAX);
+    return wf_idle_notify_near(idle, UINT32_MAX, UINT32_MAX);
 }
 
-int wf_idle_notify_near(struct wf_idle *idle, uint32_t wish) {
+int wf_idle_notify_near(struct wf_idle *idle, uint32_t wish, uint32_t spared) {
     IDLE_FENCE_NOTIFY(); /* A: pairs with B in wf_idle_park */
 #ifdef WF_MUTANT_IDLE_RESERVE_FIRST
     return idle_reserve_then_take(idle);
@@ -107,7 +107,7 @@ int wf_idle_notify_near(struct wf_idle *idle, uint32_t wish) {
     if (idle_searching_of(word) > 0 || idle_parked_of(word) == 0)
         return -1;
     wf_lock_take(&idle->lock);
-    int worker = idle_take_for_search(idle, wish);
+    int worker = idle_take_for_search(idle, wish, spared);
     wf_lock_drop(&idle->lock);
     return worker;
 }
@@ -132,7 +132,7 @@ static int idle_reserve_then_take(struct wf_idle *idle) {
 #endif
 
 /* Under lock. parked cannot change; searching can, and then there is a searcher and nobody needs to be woken. */
-static int idle_take_for_search(struct wf_idle *idle, uint32_t wish) {
+static int idle_take_for_search(struct wf_idle *idle, uint32_t wish, uint32_t spared) {
     uint32_t word = wf_load_relaxed(&idle->word);
     do {
         WF_ASSERT(idle_parked_of(word) == idle->depth);
@@ -140,6 +140,8 @@ static int idle_take_for_search(struct wf_idle *idle, uint32_t wish) {
             return -1;
     } while (!IDLE_CLAIM(&idle->word, &word, word + SEARCHING_ONE - PARKED_ONE));
     uint32_t worker = idle->stack[idle->depth - 1];
+    if (worker == spared && idle->depth > 1)
+        worker = idle->stack[idle->depth - 2];
     if (wish < idle->capacity && wf_load_relaxed(&idle->seat[wish]) == SEAT_SEATED)
         worker = wish;
     idle_take_out(idle, worker);

@@ -91,8 +91,9 @@ void wf_idle_term(struct wf_idle *idle);
 /* After a task has been published: the worker that the caller has to unpark, or -1. That worker has left the idle set
  * and counts as searching. Begins with the fence A, which also covers the caller's publication. */
 int wf_idle_notify_any(struct wf_idle *idle);
-/* The same with a wish: that worker, if it is parked. Numbers that no worker has are no wish. */
-int wf_idle_notify_near(struct wf_idle *idle, uint32_t wish);
+/* The same with a wish: that worker, if it is parked; and with one that is left alone where another is parked. Numbers that
+ * no worker has are no wish. */
+int wf_idle_notify_near(struct wf_idle *idle, uint32_t wish, uint32_t spared);
 
 /* Asks for a searcher's place. False: enough others search; do not search, but look again after parking all the same. */
 bool wf_idle_search_begin(struct wf_idle *idle);

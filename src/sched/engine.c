@@ -193,8 +193,9 @@ void wf_engine_notify_any(struct wf_engine *engine) {
     notify_near(engine, UINT32_MAX);
 }
 
+/* The poller is spared: whoever wakes it wakes another one as well, who takes its place for the sake of the timers. */
 static void notify_near(struct wf_engine *engine, uint32_t wish) {
-    int worker = wf_idle_notify_near(&engine->idle, wish);
+    int worker = wf_idle_notify_near(&engine->idle, wish, (uint32_t)wf_load_relaxed(&engine->poller));
     if (worker >= 0)
         wf_engine_unpark_any(engine, (uint32_t)worker);
 }

@@ -41,6 +41,25 @@ TEST(most_recently_parked_is_woken_first_and_as_the_only_searcher) {
     wf_idle_term(&idle);
 }
 
+static void expect_near(uint32_t wish, uint32_t spared, int worker) {
+    CHECK_EQ(wf_idle_notify_near(&idle, wish, spared), worker);
+    CHECK(wf_idle_search_end(&idle));
+}
+
+TEST(a_wish_goes_first_and_who_is_spared_is_woken_only_as_the_last_one) {
+    enum { NONE = -1 };
+    CHECK_EQ(wf_idle_init(&idle, 5, 1), 0);
+    for (uint32_t i = 0; i < 5; i++)
+        wf_idle_park(&idle, i, false);
+    expect_near(1, 4, 1);
+    expect_near((uint32_t)NONE, 4, 3); /* not 4, which is on top */
+    expect_near(3, 0, 4);              /* who is wished for is not parked */
+    expect_near(0, 0, 0);              /* a wish counts for more */
+    expect_near((uint32_t)NONE, 2, 2); /* nobody else is there */
+    CHECK_EQ(wf_idle_notify_near(&idle, 2, 2), NONE);
+    wf_idle_term(&idle);
+}
+
 TEST(searchers_are_capped_and_the_last_one_is_told) {
     CHECK_EQ(wf_idle_init(&idle, 4, 2), 0);
     CHECK(wf_idle_search_begin(&idle));
