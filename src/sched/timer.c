@@ -2,7 +2,7 @@
  *
  * sched/timer.c - arming, firing, cancelling. Model and lock order: sched/timer.h.
  *
- * earliest is kept in step with the heap under the lock and read without it, by the poller for its time limit and by
+ * earliest is kept in step with runs and heap under the lock and read without it, by the poller for its time limit and by
  * searchers for what is due. Lateness of that read is covered by the protocol in sched/sleep.c, not here.
  */
 #include "sched/timer.h"
@@ -17,15 +17,30 @@
 /* 64: a processor's first timers cost one small block. The array doubles from there, and goes back when the heap is
  * empty and larger than SHRINK_ABOVE, so that a burst of a million sleepers leaves nothing behind. */
 enum { FIRST_CAPACITY = 64, SHRINK_ABOVE = 4096 };
+/* The index of one in run i is IN_RUN + i: no heap is as large as that. */
+#define IN_RUN (WF_HEAP_OUTSIDE - WF_TIMER_RUNS)
 
+static struct wf_timer_run *run_for(struct wf_timers *timers, int64_t deadline_ns);
+static void timer_insert(struct wf_timers *timers, struct wf_timer_run *run, struct wf_timer *timer,
+                         int64_t deadline_ns);
+static void timer_remove(struct wf_timers *timers, struct wf_timer *timer);
+static struct wf_timer *timers_first(const struct wf_timers *timers);
 static void timers_publish(struct wf_timers *timers);
-static void timers_shrink(struct wf_timers *timers);
+static void heap_shrink(struct wf_heap *heap);
 static struct wf_task *alarm_fire(struct wf_timer *timer);
-static bool alarm_expire_locked(struct wf_timers *timers, struct wf_alarm *alarm, int64_t deadline, int64_t now);
+static bool alarm_expire_locked(struct wf_timers *timers, struct wf_alarm *alarm, int64_t now);
+
+static bool timer_is_inside(const struct wf_timer *timer) {
+    return timer->node.index != WF_HEAP_OUTSIDE;
+}
 
 void wf_timers_init(struct wf_timers *timers) {
     memset(timers, 0, sizeof *timers);
     wf_store_relaxed(&timers->earliest, INT64_MAX);
+    for (int i = 0; i < WF_TIMER_RUNS; i++) {
+        wf_list_init(&timers->runs[i].timers);
+        timers->runs[i].end_ns = INT64_MIN;
+    }
 }
 
 void wf_timers_term(struct wf_timers *timers) {
@@ -35,7 +50,8 @@ void wf_timers_term(struct wf_timers *timers) {
 
 int wf_timers_arm_locked(struct wf_timers *timers, struct wf_timer *timer, int64_t deadline_ns) {
     wf_lock_take(&timers->lock);
-    if (timers->heap.count == timers->heap.capacity) {
+    struct wf_timer_run *run = run_for(timers, deadline_ns);
+    if (!run && timers->heap.count == timers->heap.capacity) {
         int error = wf_heap_grow(&timers->heap);
         if (error) {
             wf_lock_drop(&timers->lock);
@@ -43,11 +59,76 @@ int wf_timers_arm_locked(struct wf_timers *timers, struct wf_timer *timer, int64
         }
     }
     timer->home = timers;
-    wf_heap_insert(&timers->heap, &timer->node, deadline_ns, timers->sequence++);
+    timer_insert(timers, run, timer, deadline_ns);
     wf_count_owner(&timers->armed, 1);
-    if (timer->node.index == 0)
-        timers_publish(timers);
     return 0;
+}
+
+/* The one that ends latest without ending after the deadline: those with other limits are left to theirs. */
+static struct wf_timer_run *run_for(struct wf_timers *timers, int64_t deadline_ns) {
+    struct wf_timer_run *best = NULL;
+    for (int i = 0; i < WF_TIMER_RUNS; i++) {
+        struct wf_timer_run *run = &timers->runs[i];
+        if (run->end_ns <= deadline_ns && (!best || run->end_ns > best->end_ns))
+            best = run;
+    }
+    return best;
+}
+
+static bool timer_is_after(const struct wf_list *link, int64_t deadline_ns) {
+    return WF_CONTAINER(link, struct wf_timer, link)->deadline_ns > deadline_ns;
+}
+
+/* Cannot fail: what fits into no run, while the heap is full, gets its place in the middle of one. Only an alarm meets that,
+ * that was in a run and comes back: for the others room was made. */
+static void timer_insert(struct wf_timers *timers, struct wf_timer_run *run, struct wf_timer *timer,
+                         int64_t deadline_ns) {
+    timer->deadline_ns = deadline_ns;
+    timer->sequence = timers->sequence++;
+    if (deadline_ns < wf_load_relaxed(&timers->earliest))
+        wf_store_relaxed(&timers->earliest, deadline_ns);
+    if (!run && timers->heap.count < timers->heap.capacity) {
+        wf_heap_insert(&timers->heap, &timer->node, deadline_ns, timer->sequence);
+        return;
+    }
+    if (!run)
+        run = &timers->runs[0];
+    struct wf_list *next = &run->timers; /* its head: at the end */
+    while (deadline_ns < run->end_ns && next->previous != &run->timers && timer_is_after(next->previous, deadline_ns))
+        next = next->previous;
+    wf_list_append(next, &timer->link);
+    timer->node.index = IN_RUN + (uint32_t)(run - timers->runs);
+    run->end_ns = deadline_ns > run->end_ns ? deadline_ns : run->end_ns;
+}
+
+/* The caller publishes, if this may have been the earliest. */
+static void timer_remove(struct wf_timers *timers, struct wf_timer *timer) {
+    if (timer->node.index < IN_RUN) {
+        wf_heap_remove(&timers->heap, &timer->node);
+        heap_shrink(&timers->heap);
+        return;
+    }
+    struct wf_timer_run *run = &timers->runs[timer->node.index - IN_RUN];
+    timer->node.index = WF_HEAP_OUTSIDE;
+    wf_list_remove(&timer->link);
+    if (wf_list_is_empty(&run->timers))
+        run->end_ns = INT64_MIN;
+}
+
+static bool timer_is_before(const struct wf_timer *a, const struct wf_timer *b) {
+    return a->deadline_ns < b->deadline_ns || (a->deadline_ns == b->deadline_ns && a->sequence < b->sequence);
+}
+
+static struct wf_timer *timers_first(const struct wf_timers *timers) {
+    struct wf_heap_node *node = wf_heap_first(&timers->heap);
+    struct wf_timer *first = node ? WF_CONTAINER(node, struct wf_timer, node) : NULL;
+    for (int i = 0; i < WF_TIMER_RUNS; i++) {
+        const struct wf_list *run = &timers->runs[i].timers;
+        struct wf_timer *candidate = WF_CONTAINER(run->next, struct wf_timer, link);
+        if (!wf_list_is_empty(run) && (!first || timer_is_before(candidate, first)))
+            first = candidate;
+    }
+    return first;
 }
 
 int wf_timers_arm(struct wf_timers *timers, struct wf_timer *timer, int64_t deadline_ns) {
@@ -60,29 +141,28 @@ int wf_timers_arm(struct wf_timers *timers, struct wf_timer *timer, int64_t dead
 bool wf_timers_cancel(struct wf_timer *timer) {
     struct wf_timers *timers = timer->home;
     wf_lock_take(&timers->lock);
-    bool is_inside = timer->node.index != WF_HEAP_OUTSIDE;
-    if (is_inside) {
-        wf_heap_remove(&timers->heap, &timer->node);
+    bool was_inside = timer_is_inside(timer);
+    if (was_inside) {
+        timer_remove(timers, timer);
         wf_count_owner(&timers->cancelled, 1);
-        timers_publish(timers);
-        timers_shrink(timers);
+        if (timer->deadline_ns == wf_load_relaxed(&timers->earliest))
+            timers_publish(timers);
     }
     wf_lock_drop(&timers->lock);
-    return is_inside;
+    return was_inside;
 }
 
 uint32_t wf_timers_fire(struct wf_timers *timers, int64_t now, struct wf_chain *ready) {
     uint32_t fired = 0;
     struct wf_alarm *due = NULL;
     struct wf_alarm **last_due = &due;
+    struct wf_timer *timer;
     wf_lock_take(&timers->lock);
-    while (timers->heap.count > 0 && timers->heap.entries[0].key <= now) {
-        int64_t deadline = timers->heap.entries[0].key;
-        struct wf_timer *timer = WF_CONTAINER(wf_heap_first(&timers->heap), struct wf_timer, node);
-        wf_heap_remove(&timers->heap, &timer->node);
+    while ((timer = timers_first(timers)) && timer->deadline_ns <= now) {
+        timer_remove(timers, timer);
         if (timer->fire == alarm_fire) {
             struct wf_alarm *alarm = (struct wf_alarm *)timer;
-            if (alarm_expire_locked(timers, alarm, deadline, now)) {
+            if (alarm_expire_locked(timers, alarm, now)) {
                 *last_due = alarm;
                 last_due = &alarm->next_due;
             }
@@ -97,7 +177,6 @@ uint32_t wf_timers_fire(struct wf_timers *timers, int64_t now, struct wf_chain *
     if (fired) {
         wf_count_owner(&timers->fired, fired);
         timers_publish(timers);
-        timers_shrink(timers);
     }
     wf_lock_drop(&timers->lock);
     for (struct wf_alarm *alarm = due, *next; alarm; alarm = next) {
@@ -115,15 +194,15 @@ static struct wf_task *alarm_fire(struct wf_timer *timer) {
 
 /* True when ring is to be called. A periodic one never drifts: its next deadline is a whole number of periods later, and
  * the first one that is not past. */
-static bool alarm_expire_locked(struct wf_timers *timers, struct wf_alarm *alarm, int64_t deadline, int64_t now) {
-    int64_t period = alarm->period_ns;
+static bool alarm_expire_locked(struct wf_timers *timers, struct wf_alarm *alarm, int64_t now) {
+    int64_t period = alarm->period_ns, deadline = alarm->timer.deadline_ns;
     bool was_due = alarm->is_due;
     alarm->expired++;
     if (period > 0) {
         int64_t missed = (now - deadline) / period;
         alarm->expired += (uint64_t)missed;
         int64_t next = wf_time_add(deadline + missed * period, period);
-        wf_heap_insert(&timers->heap, &alarm->timer.node, next, timers->sequence++);
+        timer_insert(timers, run_for(timers, next), &alarm->timer, next);
         wf_count_owner(&timers->armed, 1);
     }
     alarm->is_due = true;
@@ -144,33 +223,32 @@ int wf_alarm_arm(struct wf_timers *timers, struct wf_alarm *alarm, int64_t deadl
 bool wf_alarm_move(struct wf_alarm *alarm, int64_t deadline_ns, int64_t period_ns) {
     struct wf_timers *timers = alarm->timer.home;
     wf_lock_take(&timers->lock);
-    bool is_inside = alarm->timer.node.index != WF_HEAP_OUTSIDE;
-    if (is_inside) {
+    bool was_inside = timer_is_inside(&alarm->timer);
+    if (was_inside) {
         alarm->expired = 0;
-        wf_heap_remove(&timers->heap, &alarm->timer.node);
-        wf_heap_insert(&timers->heap, &alarm->timer.node, deadline_ns, timers->sequence++);
+        timer_remove(timers, &alarm->timer);
+        timer_insert(timers, run_for(timers, deadline_ns), &alarm->timer, deadline_ns);
         alarm->period_ns = period_ns;
         timers_publish(timers);
     }
     wf_lock_drop(&timers->lock);
-    return is_inside;
+    return was_inside;
 }
 
 bool wf_alarm_disarm(struct wf_alarm *alarm, bool *is_due) {
     struct wf_timers *timers = alarm->timer.home;
     wf_lock_take(&timers->lock);
-    bool is_inside = alarm->timer.node.index != WF_HEAP_OUTSIDE;
+    bool was_inside = timer_is_inside(&alarm->timer);
     bool has_expired = alarm->expired > 0;
     alarm->expired = 0;
     *is_due = alarm->is_due;
-    if (is_inside) {
-        wf_heap_remove(&timers->heap, &alarm->timer.node);
+    if (was_inside) {
+        timer_remove(timers, &alarm->timer);
         wf_count_owner(&timers->cancelled, 1);
         timers_publish(timers);
-        timers_shrink(timers);
     }
     wf_lock_drop(&timers->lock);
-    return is_inside || has_expired;
+    return was_inside || has_expired;
 }
 
 uint64_t wf_alarm_take(struct wf_alarm *alarm) {
@@ -197,13 +275,14 @@ int wf_heap_grow(struct wf_heap *heap) {
 }
 
 static void timers_publish(struct wf_timers *timers) {
-    wf_store_relaxed(&timers->earliest, timers->heap.count ? timers->heap.entries[0].key : INT64_MAX);
+    const struct wf_timer *first = timers_first(timers);
+    wf_store_relaxed(&timers->earliest, first ? first->deadline_ns : INT64_MAX);
 }
 
-static void timers_shrink(struct wf_timers *timers) {
-    if (timers->heap.count == 0 && timers->heap.capacity > SHRINK_ABOVE) {
-        wf_os_free(timers->heap.entries);
-        timers->heap.entries = NULL;
-        timers->heap.capacity = 0;
+static void heap_shrink(struct wf_heap *heap) {
+    if (heap->count == 0 && heap->capacity > SHRINK_ABOVE) {
+        wf_os_free(heap->entries);
+        heap->entries = NULL;
+        heap->capacity = 0;
     }
 }

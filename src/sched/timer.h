@@ -2,12 +2,16 @@
  *
  * sched/timer.h - timers of one processor.
  *
- * A heap keyed (deadline, sequence) under a lock of its own. The processor's worker arms timers here; anybody may take
- * one back, and an idle worker may fire what is due on a busy processor ("stealing" a timer: it stays in its heap until
+ * Kept in the order (deadline, sequence) under a lock of its own. The processor's worker arms timers here; anybody may take
+ * one back, and an idle worker may fire what is due on a busy processor ("stealing" a timer: it stays where it is until
  * it fires, only the hand that fires it changes).
  *
- *     outside --arm--> in the heap --fire--> outside        whoever takes it out of the heap, under the lock, owns what
- *                            `------cancel--> outside       follows: firing and cancelling exclude each other
+ *     outside --arm--> inside --fire--> outside        whoever takes it out, under the lock, owns what follows: firing and
+ *                         `-----cancel--> outside      cancelling exclude each other
+ *
+ * Most deadlines are one of a few limits after the moment of arming, and so come in order: each of the *runs* is a list in
+ * which no deadline is before the one in front of it. A timer goes behind the latest end of a run that is not after it, and
+ * comes out by unlinking. What fits behind none of them goes into a heap, which needs room and a number of steps.
  *
  * The node is the owner's memory, usually on the stack of the fiber that waits. fire runs under the lock, so a cancel
  * that returns has also waited for a fire in progress: the node may go at once.
@@ -15,30 +19,43 @@
  * Lock order: timers, then whatever lock fire takes. So nobody may arm or cancel while holding such a lock.
  *
  * An *alarm* is a timer whose expiry means more than one task, and which may be periodic. Under the lock its expirations are
- * only counted, and a periodic one goes back into the heap, for which there is room since it has just come out. Afterwards,
- * without the lock, ring is called, which takes what was counted. An alarm may be taken out, moved or expire again between
- * the two, but its memory must stay until ring has come: wf_alarm_disarm says whether it is still to come.
+ * only counted, and a periodic one goes back in. Afterwards, without the lock, ring is called, which takes what was counted.
+ * An alarm may be taken out, moved or expire again between the two, but its memory must stay until ring has come:
+ * wf_alarm_disarm says whether it is still to come.
  */
 #ifndef WF_SCHED_TIMER_H
 #define WF_SCHED_TIMER_H
 
 #include "base/heap.h"
+#include "base/list.h"
 #include "base/task.h"
 #include "queue/lock.h"
+
+/* As many as there are limits that programs mix: of a request, of its parts, of idleness, of a connection. */
+enum { WF_TIMER_RUNS = 4 };
+
+struct wf_timer_run {
+    struct wf_list timers;
+    int64_t end_ns; /* no deadline in it is later; INT64_MIN: it is empty */
+};
 
 struct wf_timers {
     struct wf_lock lock;
     _Atomic int64_t earliest; /* deadline of the first one, or INT64_MAX; written under lock, read by anybody */
-    struct wf_heap heap;      /* under lock */
-    uint64_t sequence;        /* under lock */
-    _Atomic uint64_t armed;   /* counters, written under lock */
+    struct wf_timer_run runs[WF_TIMER_RUNS]; /* under lock; so are the next two */
+    struct wf_heap heap;
+    uint64_t sequence;
+    _Atomic uint64_t armed; /* counters, written under lock */
     _Atomic uint64_t fired;
     _Atomic uint64_t cancelled;
 };
 
 struct wf_timer {
-    struct wf_heap_node node;
+    struct wf_heap_node node; /* its index says where it is: in the heap, in a run (timer.c), or outside */
     struct wf_timers *home;
+    struct wf_list link; /* in its run */
+    int64_t deadline_ns;
+    uint64_t sequence;
     /* The deadline has passed. Returns the task that is to run now, or NULL. Under the lock: short, never blocks. */
     struct wf_task *(*fire)(struct wf_timer *timer);
 };

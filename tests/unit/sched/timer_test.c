@@ -111,11 +111,82 @@ TEST(arming_without_memory_fails_and_leaves_the_lock_free) {
     wf_timers_init(&timers);
     struct item item = {.timer.fire = item_fire};
     wf_fault_order(WF_CALL_ALLOC, 1, ENOMEM, 0);
+    for (int i = 0; i < WF_TIMER_RUNS; i++) /* each begins a run, which takes no memory */
+        item_arm(&timers, &items[i], 100 - i);
+    CHECK_EQ(wf_fault_hits(), 0);
     CHECK_EQ(wf_timers_arm(&timers, &item.timer, 1), -ENOMEM);
     wf_fault_order(WF_CALL_COUNT, 0, 0, 0);
     CHECK_EQ(wf_timers_arm_locked(&timers, &item.timer, 1), 0);
     wf_lock_drop(&timers.lock);
     CHECK_EQ(wf_timers_fire(&timers, 1, &ready), 1);
+    wf_timers_term(&timers);
+}
+
+/* Random limits after a clock that goes on, so that there are runs and a heap; each of them cancelled or fired, compared with a
+ * plain list. */
+TEST(runs_and_heap_together_keep_one_order) {
+    static const int64_t limits[] = {10, 1000, 60, 300, 0, 7, 5000};
+    struct wf_timers timers;
+    uint64_t seed = wf_test_seed();
+    int64_t now = 0;
+    bool is_armed[200] = {false};
+    wf_timers_init(&timers);
+    for (long step = scaled(200000, 20000); step > 0; step--) {
+        size_t i = random_below(&seed, 200);
+        int64_t earliest = INT64_MAX;
+        if (is_armed[i])
+            CHECK(wf_timers_cancel(&items[i].timer));
+        else
+            item_arm(&timers, &items[i], now + limits[random_below(&seed, 7)] + (int64_t)random_below(&seed, 2));
+        is_armed[i] = !is_armed[i];
+        now += (int64_t)random_below(&seed, 3);
+        struct wf_chain ready = {0};
+        uint32_t fired = wf_timers_fire(&timers, now, &ready);
+        struct item *item;
+        for (int64_t before = INT64_MIN; (item = chain_take(&ready)); before = item->deadline, fired--) {
+            CHECK(is_armed[item - items]);
+            is_armed[item - items] = false;
+            CHECK(before <= item->deadline && item->deadline <= now);
+        }
+        CHECK_EQ(fired, 0);
+        for (size_t other = 0; other < 200; other++)
+            if (is_armed[other] && items[other].deadline < earliest)
+                earliest = items[other].deadline;
+        CHECK_EQ(wf_timers_earliest(&timers), earliest);
+    }
+    wf_timers_term(&timers);
+}
+
+static void count_ring(struct wf_alarm *alarm) {
+    wf_alarm_take(alarm);
+}
+
+/* It was in a run and leaves it, fits behind no other, and the heap has no room: it is put between others. */
+TEST(an_alarm_that_comes_back_needs_no_memory) {
+    struct wf_timers timers;
+    struct wf_chain ready = {0};
+    struct wf_alarm alarm = {.ring = count_ring};
+    bool is_due;
+    wf_timers_init(&timers);
+    CHECK_EQ(wf_alarm_arm(&timers, &alarm, 500, 0), 0);
+    for (int i = 0; i < WF_TIMER_RUNS; i++) /* all of the runs end late */
+        item_arm(&timers, &items[i], 1000 - i);
+    CHECK_EQ(timers.heap.capacity, 0);
+    wf_fault_order(WF_CALL_ALLOC, 1, ENOMEM, 0);
+    CHECK(wf_alarm_move(&alarm, 600, 100));
+    CHECK_EQ(wf_timers_earliest(&timers), 600);
+    for (int64_t at = 600; at < 1000; at += 100) {
+        CHECK_EQ(wf_timers_fire(&timers, at - 1, &ready), 0);
+        CHECK_EQ(wf_timers_fire(&timers, at, &ready), 1);
+    }
+    CHECK(wf_alarm_move(&alarm, 1, 0)); /* before all others */
+    CHECK_EQ(wf_timers_earliest(&timers), 1);
+    CHECK(wf_alarm_disarm(&alarm, &is_due));
+    wf_fault_order(WF_CALL_COUNT, 0, 0, 0);
+    CHECK(!is_due);
+    CHECK_EQ(wf_timers_fire(&timers, 1000, &ready), WF_TIMER_RUNS);
+    for (int i = WF_TIMER_RUNS - 1; i >= 0; i--)
+        CHECK(chain_take(&ready) == &items[i]);
     wf_timers_term(&timers);
 }
 

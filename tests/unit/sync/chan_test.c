@@ -5,6 +5,7 @@
  * The head of a channel is read through a structure of the same shape, so that threads that wait can be counted as well.
  */
 #include "os/fault.h"
+#include "support/timers.h"
 #include "unit/sync/waiters.h"
 
 struct chan_head {
@@ -159,6 +160,7 @@ static void no_memory_body(void) {
     weft_chan *none = NULL;
     int value = 1;
     CHECK_EQ(weft_chan_new(&chan, sizeof(int), 1), 0);
+    timers_need_memory();
     wf_fault_order(WF_CALL_ALLOC, 1, ENOMEM, 1);
     int made = weft_chan_new(&none, sizeof(int), 1);
     int received = weft_chan_recv(chan, &value, weft_after(PATIENCE_NS));

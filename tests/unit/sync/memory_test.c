@@ -2,10 +2,11 @@
  *
  * unit/sync/memory_test.c - deadlines that cannot be armed: every blocking call says -ENOMEM and has got nothing.
  *
- * A worker that has never had a deadline needs memory for its first timer; with every allocation failing, none of the calls
+ * A worker whose timers fit into no run needs memory for the first of them; with every allocation failing, none of the calls
  * can begin to wait. Afterwards each object is as it was and works.
  */
 #include "os/fault.h"
+#include "support/timers.h"
 #include "unit/sync/waiters.h"
 
 static weft_mutex mutex = WEFT_MUTEX_INIT;
@@ -73,6 +74,7 @@ static void no_memory_body(void) {
     atomic_store(&is_held, 0);
     SPAWN(&fiber, hold, NULL);
     WAIT_UNTIL(atomic_load(&is_held));
+    timers_need_memory();
     wf_fault_order(WF_CALL_ALLOC, 1, ENOMEM, 1);
     for (int i = 0; i < CALLS; i++)
         statuses[i] = call(i, weft_after(PATIENCE_NS));

@@ -5,6 +5,7 @@
  * Queues are read from the objects themselves: a semaphore shows its waiters, and a channel that can be freed has none.
  */
 #include "os/fault.h"
+#include "support/timers.h"
 #include "unit/sync/waiters.h"
 
 enum { MANY = 40 };
@@ -187,7 +188,8 @@ static void no_memory_body(void) {
     choose(&many);
     CHECK_EQ(many.chosen, 3);
     check_nobody_waits();
-    few.deadline = weft_after(PATIENCE_NS); /* the first deadline of this worker needs room for its timer */
+    few.deadline = weft_after(PATIENCE_NS);
+    timers_need_memory();
     wf_fault_order(WF_CALL_ALLOC, 1, ENOMEM, 1);
     choose(&few);
     wf_fault_order(WF_CALL_ALLOC, 0, 0, 0);
