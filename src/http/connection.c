@@ -111,16 +111,17 @@ static bool await_request(struct wf_http_conn *conn) {
     return true;
 }
 
+/* The worker's own clock costs nothing. When it is behind, the stack is cut back too early, which does no harm; so the limit of
+ * idleness counts from then on, by the real one. */
 static int rest(struct wf_http_conn *conn) {
-    int64_t now = wf_os_now();
-    int64_t limit = wf_time_add(now, conn->server->options.idle_timeout);
-    int64_t short_limit = wf_time_add(now, TRIM_NS);
-    int status = wf_fd_rest(conn->fd, short_limit < limit ? short_limit : limit);
-    if (status == -ETIMEDOUT && short_limit < limit) {
+    int64_t limit = conn->server->options.idle_timeout;
+    if (limit > TRIM_NS) {
+        int status = wf_fd_rest(conn->fd, wf_time_add(wf_worker_clock(wf_worker_self()), TRIM_NS));
+        if (status != -ETIMEDOUT)
+            return status;
         wf_stack_trim_self(wf_fiber_stack(wf_fiber_self()));
-        status = wf_fd_rest(conn->fd, limit);
     }
-    return status;
+    return wf_fd_rest(conn->fd, weft_after(limit));
 }
 
 /* False: the connection ends. */
@@ -158,7 +159,10 @@ static bool serve_one(struct wf_http_conn *conn) {
         conn->lingers |= may_send_more(&http);
         return false;
     }
-    wf_http_parser_next(&conn->work->parser);
+    if (conn->work->parser.end > conn->work->parser.start)
+        wf_http_parser_next(&conn->work->parser);
+    else
+        conn->work->parser.end = 0; /* the next one begins with another work */
     return true;
 }
 
