@@ -52,7 +52,7 @@ typedef struct weft_http_options {
     uint64_t max_body; /* bytes of a request's body; 16 MiB. More is 413; a handler may change it for its request */
     uint32_t max_connections; /* at once; 100,000. Further ones wait to be accepted */
     uint32_t max_requests;    /* on one connection; 0: as many as come */
-    int64_t idle_timeout;     /* between requests, give or take a second; 75 s */
+    int64_t idle_timeout;     /* between requests, and up to a second more; 75 s */
     int64_t head_timeout;     /* from the first byte of a request to the end of its header; 10 s */
     int64_t body_timeout;     /* for each piece of the body to come, and for each piece of the response to go; 30 s */
     uint32_t min_rate;        /* bytes a second of a body, either way, once body_timeout has passed; 256 */
