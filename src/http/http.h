@@ -80,8 +80,7 @@ struct wf_http_conn {
     bool has_begun; /* its fiber runs, or has; a fiber for which there is no stack never does */
     void *serving;  /* constant: whose it is */
     bool lingers;   /* the client may still be sending what nobody will read */
-    bool
-        is_short; /* of a body that is over when the connection is, something is missing: its end must not look like one */
+    bool is_short;  /* a body that ends with the connection lacks something: that end must not look like one */
     uint64_t bytes_in;
     uint64_t bytes_out;
 };

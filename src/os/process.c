@@ -189,8 +189,8 @@ CHILD_CODE static int child_place_descriptors(const int *numbers) {
     return 0;
 }
 
-/* What has a handler, and SIGPIPE, which we may have made ignored; or all that is not. The handler is the first word of what the kernel takes,
- * and all zero is the default action. */
+/* What has a handler, and SIGPIPE, which we may have made ignored; or all. The handler is the first word of what the kernel
+ * takes, and all zero is the default action. */
 CHILD_CODE static void child_reset_signals(bool all) {
     for (long i = 1; i <= KERNEL_SIGNALS; i++) {
         volatile uintptr_t action[8] = {0};
