@@ -21,20 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WF_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WF_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(WF_TSAN_ANNOTATE)
-#define WF_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WF_TSAN 1
-#endif
-#endif
+#include "base/sanitizer.h"
 
 #ifdef WF_ASAN
 #include <sanitizer/common_interface_defs.h>

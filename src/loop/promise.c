@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/point.h"
+#include "base/sanitizer.h"
 #include "os/memory.h"
 #include "os/report.h"
 
@@ -23,7 +24,7 @@
  * memory that comes and goes with each burst costs more than the promises; when it sleeps, what is over KEPT_ASLEEP goes back
  * bit by bit, TRIM at a time. */
 enum { STOCK = 4096, KEPT_ASLEEP = 4096, TRIM = 4096 };
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef WF_ASAN
 enum { KEPT_MOST = 0 }; /* what is freed is to be known as free */
 #else
 enum { KEPT_MOST = 128 * 1024 };

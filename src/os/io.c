@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
 #include "os/call.h"
 #include "os/epoll.h"
 #include "os/fault.h"
@@ -82,7 +83,7 @@ void wf_os_ignore_broken_pipes(void) {
     }
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(WF_TSAN_ANNOTATE)
+#if defined(WF_ASAN) || defined(WF_TSAN)
 #define RECEIVE(fd, buffer, size) recv(fd, buffer, size, 0)
 #define TRANSMIT(fd, bytes, size) send(fd, bytes, size, MSG_NOSIGNAL)
 #else

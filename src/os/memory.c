@@ -18,9 +18,10 @@
 
 #include "base/assert.h"
 #include "base/atomic.h"
+#include "base/sanitizer.h"
 #include "os/fault.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WF_ASAN
 void __asan_unpoison_memory_region(void const volatile *address, size_t size);
 #endif
 
@@ -145,7 +146,7 @@ uint32_t wf_os_guard_install_many(void *base, size_t stride, size_t bytes, uint3
 }
 
 void wf_os_forget(void *base, size_t bytes) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WF_ASAN
     __asan_unpoison_memory_region(base, bytes);
 #else
     (void)base, (void)bytes;

@@ -23,7 +23,9 @@ enum { FIRST_CAPACITY = 64, SHRINK_ABOVE = 4096 };
 static struct wf_timer_run *run_for(struct wf_timers *timers, int64_t deadline_ns);
 static void timer_insert(struct wf_timers *timers, struct wf_timer_run *run, struct wf_timer *timer,
                          int64_t deadline_ns);
+static void timer_return(struct wf_timers *timers, struct wf_timer *timer, int64_t deadline_ns);
 static void timer_remove(struct wf_timers *timers, struct wf_timer *timer);
+static void timer_cancel_locked(struct wf_timers *timers, struct wf_timer *timer);
 static struct wf_timer *timers_first(const struct wf_timers *timers);
 static void timers_publish(struct wf_timers *timers);
 static void heap_shrink(struct wf_heap *heap);
@@ -79,8 +81,7 @@ static bool timer_is_after(const struct wf_list *link, int64_t deadline_ns) {
     return WF_CONTAINER(link, struct wf_timer, link)->deadline_ns > deadline_ns;
 }
 
-/* Cannot fail: what fits into no run, while the heap is full, gets its place in the middle of one. Only an alarm meets that,
- * that was in a run and comes back: for the others room was made. */
+/* run: for that deadline; without one, and with a heap that is full, it gets its place in the middle of a run. */
 static void timer_insert(struct wf_timers *timers, struct wf_timer_run *run, struct wf_timer *timer,
                          int64_t deadline_ns) {
     timer->deadline_ns = deadline_ns;
@@ -101,7 +102,15 @@ static void timer_insert(struct wf_timers *timers, struct wf_timer_run *run, str
     run->end_ns = deadline_ns > run->end_ns ? deadline_ns : run->end_ns;
 }
 
-/* The caller publishes, if this may have been the earliest. */
+/* An alarm that was inside a moment ago. That cannot fail: without memory it walks along a run. */
+static void timer_return(struct wf_timers *timers, struct wf_timer *timer, int64_t deadline_ns) {
+    struct wf_timer_run *run = run_for(timers, deadline_ns);
+    if (!run && timers->heap.count == timers->heap.capacity)
+        (void)wf_heap_grow(&timers->heap);
+    timer_insert(timers, run, timer, deadline_ns);
+}
+
+/* The caller publishes. */
 static void timer_remove(struct wf_timers *timers, struct wf_timer *timer) {
     if (timer->node.index < IN_RUN) {
         wf_heap_remove(&timers->heap, &timer->node);
@@ -142,14 +151,17 @@ bool wf_timers_cancel(struct wf_timer *timer) {
     struct wf_timers *timers = timer->home;
     wf_lock_take(&timers->lock);
     bool was_inside = timer_is_inside(timer);
-    if (was_inside) {
-        timer_remove(timers, timer);
-        wf_count_owner(&timers->cancelled, 1);
-        if (timer->deadline_ns == wf_load_relaxed(&timers->earliest))
-            timers_publish(timers);
-    }
+    if (was_inside)
+        timer_cancel_locked(timers, timer);
     wf_lock_drop(&timers->lock);
     return was_inside;
+}
+
+static void timer_cancel_locked(struct wf_timers *timers, struct wf_timer *timer) {
+    timer_remove(timers, timer);
+    wf_count_owner(&timers->cancelled, 1);
+    if (timer->deadline_ns == wf_load_relaxed(&timers->earliest))
+        timers_publish(timers);
 }
 
 uint32_t wf_timers_fire(struct wf_timers *timers, int64_t now, struct wf_chain *ready) {
@@ -202,7 +214,7 @@ static bool alarm_expire_locked(struct wf_timers *timers, struct wf_alarm *alarm
         int64_t missed = (now - deadline) / period;
         alarm->expired += (uint64_t)missed;
         int64_t next = wf_time_add(deadline + missed * period, period);
-        timer_insert(timers, run_for(timers, next), &alarm->timer, next);
+        timer_return(timers, &alarm->timer, next);
         wf_count_owner(&timers->armed, 1);
     }
     alarm->is_due = true;
@@ -227,7 +239,7 @@ bool wf_alarm_move(struct wf_alarm *alarm, int64_t deadline_ns, int64_t period_n
     if (was_inside) {
         alarm->expired = 0;
         timer_remove(timers, &alarm->timer);
-        timer_insert(timers, run_for(timers, deadline_ns), &alarm->timer, deadline_ns);
+        timer_return(timers, &alarm->timer, deadline_ns);
         alarm->period_ns = period_ns;
         timers_publish(timers);
     }
@@ -242,11 +254,8 @@ bool wf_alarm_disarm(struct wf_alarm *alarm, bool *is_due) {
     bool has_expired = alarm->expired > 0;
     alarm->expired = 0;
     *is_due = alarm->is_due;
-    if (was_inside) {
-        timer_remove(timers, &alarm->timer);
-        wf_count_owner(&timers->cancelled, 1);
-        timers_publish(timers);
-    }
+    if (was_inside)
+        timer_cancel_locked(timers, &alarm->timer);
     wf_lock_drop(&timers->lock);
     return was_inside || has_expired;
 }

@@ -10,7 +10,7 @@
  *
  * Locks: a record's own, then those of timers, of the table, of the scheduler. Whoever waits arms its deadline with the
  * record's lock held, and starting or moving a timer arms the alarm under it; so what happens at the expiration must not
- * take that lock inside the lock of timers. It does not: the heap counts the expiration, drops its own lock, and calls
+ * take that lock inside the lock of timers. It does not: the expiration is counted, that lock is dropped, and then comes
  * timer_ring, which begins from the outside like everybody else. What it finds then is decided by the record: stopped or
  * reset meanwhile, or something to run or to tell.
  *
