@@ -85,11 +85,11 @@ typedef struct weft_process_end {
     uint64_t peak_memory; /* bytes, at the most */
 } weft_process_end;
 
-/* Starts a program. Its name, argv[0], with a slash is its path, otherwise it is looked for in PATH of this process. It has default
- * signal handling, but for what this process ignores (SIGPIPE excepted; see default_signals), blocks no signal, and has no
- * descriptor of weft but those three. pipes, which may be null when there are none, gets our end of each one that is a PIPE, and WEFT_NO_FD
- * otherwise; they are the caller's to close. Keeps its thread until the program runs, a millisecond or so, inside a blocking
- * region. Returns 0; what kept the program from running: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENOTDIR and so on, and for a
+/* Starts a program. Its name, argv[0], with a slash is its path, otherwise it is looked for in PATH of this process. It has
+ * default signal handling, but for what this process ignores (SIGPIPE excepted; see default_signals), blocks no signal, and
+ * has no descriptor of weft but those three. pipes, which may be null when there are none, gets our end of each one that is a
+ * PIPE, and WEFT_NO_FD otherwise; they are the caller's to close. Keeps its thread until the program runs, a millisecond or
+ * so, inside a blocking region. Returns 0; what kept the program from running: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENOTDIR and so on, and for a
  * bad group -EPERM; -EBADF for a descriptor that is not open; -EMFILE, -ENFILE, -EAGAIN, -ENOMEM; -ENOSYS; -EINVAL. */
 WEFT_API int weft_process_spawn(weft_process *out, const char *const *argv, const weft_process_options *options,
                                 weft_fd pipes[3]);

@@ -19,8 +19,15 @@
 #include "weft/panic.h"
 
 /* A stack is cut back after a second: a client that is about to ask again does so earlier. 64 spare works are kept. */
-enum { TRIM_NS = 1000000000, SPARE_WORKS = 64 };
+#ifdef WF_TESTING
+enum { TRIM_NS = 20 * 1000 * 1000 };
+#else
+enum { TRIM_NS = 1000 * 1000 * 1000 };
+#endif
+enum { SPARE_WORKS = 64, LINGER_PIECE = 2048 };
+/* Of a server that stops: a quarter of a second, in which whoever is answered has its answer. */
 #define LINGER_NS (2 * WEFT_SECOND)
+#define LINGER_STOP_NS (WEFT_SECOND / 4)
 #define LINGER_BYTES ((size_t)1 << 20)
 
 static void connection_left(struct wf_leaver *leaver);
@@ -43,20 +50,33 @@ int wf_http_connection(void *opaque) {
     wf_leaver_push(stack, &conn->leaver);
     while (await_request(conn) && serve_one(conn))
         continue;
-    if (conn->work && wf_http_out_flush(conn) == 0 && conn->lingers && !conn->is_short)
+    bool has_gone = !conn->work || wf_http_out_flush(conn) == 0;
+    if (has_gone && conn->lingers && !wf_load_relaxed(&conn->is_short))
         linger(conn);
     wf_leaver_remove(stack, &conn->leaver);
     wf_http_connection_end(conn);
     return 0;
 }
 
-/* What the client still sends is thrown away for a moment: closing with something unread would take the answer from it. */
+/* What the client still sends is thrown away for a moment: closing with something unread would take the answer from it. For a
+ * stop that begins meanwhile it is idle, and is not waited for. */
 static void linger(struct wf_http_conn *conn) {
-    int64_t deadline = weft_after(LINGER_NS);
+    char piece[LINGER_PIECE];
+    weft_http_server *server = conn->server;
+    bool stops = wf_load_relaxed(&server->is_stopping);
     size_t left = LINGER_BYTES;
+    WF_POINT("http.linger");
+    if (conn->work)
+        wf_http_work_give(server, conn->work);
+    conn->work = NULL;
     ssize_t count = weft_shutdown(conn->fd, WEFT_SHUT_WRITE) == 0;
+    if (!stops) {
+        wf_store_seq_cst(&conn->state, WF_HTTP_IDLE); /* pairs with the stop, as below */
+        stops = wf_load_seq_cst(&server->is_stopping);
+    }
+    int64_t deadline = weft_after(stops ? LINGER_STOP_NS : LINGER_NS);
     while (count > 0 && left > 0) {
-        count = weft_read(conn->fd, conn->work->in, WF_HTTP_PIECE, deadline);
+        count = weft_read(conn->fd, piece, sizeof piece, deadline);
         left -= count > 0 && (size_t)count < left ? (size_t)count : left;
     }
 }
@@ -64,6 +84,10 @@ static void linger(struct wf_http_conn *conn) {
 /* The fiber has ended in the middle of it, or was dropped with its runtime. */
 static void connection_left(struct wf_leaver *leaver) {
     wf_http_connection_end(WF_CONTAINER(leaver, struct wf_http_conn, leaver));
+}
+
+int wf_http_connection_cut(struct wf_http_conn *conn) {
+    return wf_load_relaxed(&conn->is_short) ? wf_socket_abort(conn->fd) : weft_shutdown(conn->fd, WEFT_SHUT_BOTH);
 }
 
 void wf_http_connection_end(struct wf_http_conn *conn) {
@@ -75,7 +99,7 @@ void wf_http_connection_end(struct wf_http_conn *conn) {
     wf_lock_take(&server->lock);
     wf_list_remove(&conn->node);
     wf_lock_drop(&server->lock);
-    if (WF_UNLIKELY(conn->is_short))
+    if (WF_UNLIKELY(wf_load_relaxed(&conn->is_short)))
         (void)wf_socket_reset_at_close(conn->fd);
     (void)weft_close(conn->fd);
     wf_http_stat(server, WF_STAT_IN, conn->bytes_in);
@@ -89,8 +113,12 @@ void wf_http_connection_end(struct wf_http_conn *conn) {
 static bool await_request(struct wf_http_conn *conn) {
     weft_http_server *server = conn->server;
     uint32_t idle = WF_HTTP_IDLE;
+    if (conn->work && wf_load_relaxed(&server->is_stopping)) { /* what comes, or has come, is not answered any more */
+        conn->lingers = true;
+        return false;
+    }
     if (conn->work && conn->work->parser.end > 0)
-        return !wf_load_relaxed(&server->is_stopping);
+        return true;
     if (conn->work) {
         if (wf_http_out_flush(conn) != 0)
             return false;
@@ -120,6 +148,7 @@ static int rest(struct wf_http_conn *conn) {
         if (status != -ETIMEDOUT)
             return status;
         wf_stack_trim_self(wf_fiber_stack(wf_fiber_self()));
+        WF_POINT("http.trimmed");
     }
     return wf_fd_rest(conn->fd, weft_after(limit));
 }

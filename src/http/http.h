@@ -72,6 +72,8 @@ struct wf_http_conn {
     weft_fd fd;
     weft_address peer;
     _Atomic uint32_t state;
+    /* Written by its fiber: a body that ends with the connection lacks something, so that end must not look like one. */
+    _Atomic uint32_t is_short;
     /* its fiber's own */
     struct wf_http_work *work;
     struct wf_http_pack *pack; /* while a body is packed */
@@ -80,7 +82,6 @@ struct wf_http_conn {
     bool has_begun; /* its fiber runs, or has; a fiber for which there is no stack never does */
     void *serving;  /* constant: whose it is */
     bool lingers;   /* the client may still be sending what nobody will read */
-    bool is_short;  /* a body that ends with the connection lacks something: that end must not look like one */
     uint64_t bytes_in;
     uint64_t bytes_out;
 };
@@ -183,6 +184,8 @@ static inline int64_t wf_http_patience(const weft_http_options *options, uint64_
 /* http/connection.c: the life of one, on its fiber. */
 int wf_http_connection(void *opaque);
 void wf_http_connection_end(struct wf_http_conn *conn);
+/* Under the server's lock, by whoever: nothing more is read from it or written to it. */
+int wf_http_connection_cut(struct wf_http_conn *conn);
 /* Reads more behind what is in the buffer, after what is to be sent has gone. The count; 0 at the end; or the error, which is
  * the connection's then. */
 int wf_http_fill(struct wf_http_conn *conn, int64_t deadline_ns);

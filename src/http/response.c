@@ -255,7 +255,7 @@ int weft_http_fail(weft_http *http, int status) {
 void weft_http_cut(weft_http *http) {
     wf_store_relaxed(&http->is_cut, 1); /* the handler returns later, on whatever thread */
     wf_lock_take(&http->server->lock);  /* for one who takes the descriptor over */
-    (void)weft_shutdown(http->conn->fd, WEFT_SHUT_BOTH);
+    (void)wf_http_connection_cut(http->conn);
     wf_lock_drop(&http->server->lock);
 }
 
@@ -289,7 +289,7 @@ static int begin_body(weft_http *http, bool is_whole, uint64_t size) {
         http->mode = WF_HTTP_FIXED;
     else
         http->mode = http->work->parser.minor > 0 ? WF_HTTP_CHUNKED : WF_HTTP_STREAM;
-    http->conn->is_short = http->mode == WF_HTTP_STREAM;
+    wf_store_relaxed(&http->conn->is_short, http->mode == WF_HTTP_STREAM);
     if (http->mode == WF_HTTP_STREAM || wf_load_relaxed(&http->server->is_stopping) || leaves_too_much(http))
         http->closes = true;
     return put_head(http);
@@ -521,7 +521,7 @@ void wf_http_response_end(weft_http *http) {
     } else if (http->mode == WF_HTTP_FIXED && http->sent < http->length) {
         http->is_broken = http->closes = true;
     } else if (http->mode == WF_HTTP_STREAM) {
-        http->conn->is_short = wf_http_out_flush(http->conn) != 0;
+        wf_store_relaxed(&http->conn->is_short, wf_http_out_flush(http->conn) != 0);
     }
 }
 

@@ -279,8 +279,10 @@ int weft_http_server_drop(weft_http_server *server, bool idle_only) {
         struct wf_http_conn *conn = WF_CONTAINER(node, struct wf_http_conn, node);
         uint32_t idle = WF_HTTP_IDLE;
         bool was_idle = wf_cas_seq_cst(&conn->state, &idle, WF_HTTP_ENDING);
-        if (was_idle || !idle_only)
-            count += weft_shutdown(conn->fd, was_idle ? WEFT_SHUT_READ : WEFT_SHUT_BOTH) == 0;
+        if (was_idle)
+            count += weft_shutdown(conn->fd, WEFT_SHUT_READ) == 0;
+        else if (!idle_only)
+            count += wf_http_connection_cut(conn) == 0;
     }
     wf_lock_drop(&server->lock);
     return count;

@@ -177,6 +177,16 @@ int wf_socket_reset_at_close(weft_fd fd) {
     return error;
 }
 
+int wf_socket_abort(weft_fd fd) {
+    struct wf_fd *record = wf_fd_get(fd);
+    if (!record)
+        return -EBADF;
+    int error =
+        record->kind == WF_OS_TCP ? wf_os_disconnect(record->number) : wf_os_shutdown(record->number, SHUT_RDWR);
+    wf_fd_put(record);
+    return error;
+}
+
 static int address_of_socket(weft_fd fd, weft_address *out, int (*ask)(int number, weft_address *address)) {
     weft_address address = {.size = 0};
     if (!out)

@@ -30,8 +30,10 @@ bool wf_socket_options_are_good(const weft_socket_options *options);
 /* The descriptor for that number, which is closed if there is none to be had. */
 int wf_socket_wrap(weft_fd *out, int number, enum wf_os_kind kind);
 
-/* Closing it will not look like an end to the other side, but like a failure. */
+/* To the other side, closing it will not look like an end but like a failure; abort: here and now, as a shutdown both ways. Unix
+ * sockets have no such thing: these end as they always do. */
 int wf_socket_reset_at_close(weft_fd fd);
+int wf_socket_abort(weft_fd fd);
 
 /* The end of a pause before a try that nothing tells the moment of: *pause_ns is 0 at first, becomes 1 ms, and then twice as
  * much each time. */

@@ -60,6 +60,13 @@ int wf_os_socket_reset_at_close(int fd) {
     return result;
 }
 
+int wf_os_disconnect(int fd) {
+    struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    int result;
+    WF_OS_CALL(result, SHUTDOWN, connect(fd, &nobody, sizeof nobody));
+    return result;
+}
+
 int wf_os_bind(int fd, const weft_address *address) {
     int result;
     WF_OS_CALL(result, BIND, bind(fd, (const struct sockaddr *)&address->storage, address->size));

@@ -26,6 +26,8 @@ enum wf_os_option {
 int wf_os_socket_set(int fd, enum wf_os_option option, int value);
 /* Closing it will not look like an end to the other side, but like a failure. */
 int wf_os_socket_reset_at_close(int fd);
+/* The same now, of a TCP connection: whoever reads or writes on this side is told, too. */
+int wf_os_disconnect(int fd);
 
 int wf_os_bind(int fd, const weft_address *address);
 int wf_os_listen(int fd, int backlog);
