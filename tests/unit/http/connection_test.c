@@ -28,15 +28,16 @@ static void hello_and_close(weft_http *http, void *arg) {
 static void open_site(const weft_http_options *options) {
     atomic_store(&lingers, 0);
     atomic_store(&trims, 0);
-    wf_point_hook = count_points;
     site_open(options);
     site_route("GET /", hello);
     site_route("GET /close", hello_and_close);
     site_serve();
 }
 
-static void close_site(void) {
-    site_close();
+/* The hook is there while there are no other threads. */
+static void run_hooked(void (*body)(void)) {
+    wf_point_hook = count_points;
+    run_fibers(body);
     wf_point_hook = NULL;
 }
 
@@ -59,10 +60,10 @@ static void ends(void) {
     check_lingers("GET / HTTP/1.0\r\n\r\n", 0);
     check_lingers("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 0);
     check_lingers("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET", 1);
-    close_site();
+    site_close();
 }
 TEST(only_who_may_still_send_is_waited_for) {
-    run_fibers(ends);
+    run_hooked(ends);
 }
 
 /* A test's stack is cut back after 20 ms; then the limit begins, so it is not early. */
@@ -76,8 +77,8 @@ static void idle(void) {
     CHECK_GE(atomic_load(&trims), 1);
     client_close(client);
     WAIT_UNTIL(site_stats().connections == 0);
-    close_site();
+    site_close();
 }
 TEST(an_idle_connection_is_cut_back_and_then_closed) {
-    run_fibers(idle);
+    run_hooked(idle);
 }
