@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { WF_HTTP_FIELDS = 100, WF_HTTP_TRAILERS = 4096 };
 
@@ -88,6 +89,11 @@ const char *wf_http_find_trailer(const struct wf_http_parser *parser, const char
 bool wf_http_trailer_at(const struct wf_http_parser *parser, size_t index, const char **name, const char **value);
 static inline const char *wf_http_text(const struct wf_http_parser *parser, uint32_t offset) {
     return parser->buffer + offset;
+}
+
+/* The first byte tells most of them apart. */
+static inline bool wf_http_is_method(const struct wf_http_parser *parser, const char *name) {
+    return *parser->method == *name && strcmp(parser->method, name) == 0;
 }
 /* Whether there is a parser in this library. */
 bool wf_http_is_there(void);

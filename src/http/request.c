@@ -35,11 +35,6 @@ static int next_piece(weft_http *http);
 static int await_piece(weft_http *http);
 static int await_input(weft_http *http, weft_case *other, int64_t deadline_ns);
 
-/* The first byte tells most of them apart. */
-static bool is_method(const struct wf_http_parser *parser, const char *name) {
-    return *parser->method == *name && strcmp(parser->method, name) == 0;
-}
-
 int wf_http_request_check(weft_http *http) {
     const struct wf_http_parser *parser = &http->work->parser;
     const char *target = wf_http_text(parser, parser->target);
@@ -50,7 +45,7 @@ int wf_http_request_check(weft_http *http) {
     int status = check_host(parser, &noted);
     if (status)
         return status;
-    if (is_method(parser, "CONNECT"))
+    if (wf_http_is_method(parser, "CONNECT"))
         return 501;
     if (noted.expect) {
         if (strcasecmp(noted.expect, "100-continue") != 0)
@@ -60,7 +55,7 @@ int wf_http_request_check(weft_http *http) {
     if (target[0] == '*' && target[1] == 0) {
         http->path = "*";
         http->query = "";
-        return is_method(parser, "OPTIONS") ? 0 : 400;
+        return wf_http_is_method(parser, "OPTIONS") ? 0 : 400;
     }
     return check_path(http, target, parser->target_size);
 }

@@ -282,7 +282,7 @@ static int begin_body(weft_http *http, bool is_whole, uint64_t size) {
     }
     if (WF_UNLIKELY(http->server->pack_ops))
         http->is_packed = http->server->pack_ops->begin(http);
-    bool is_head = strcmp(http->work->parser.method, "HEAD") == 0;
+    bool is_head = wf_http_is_method(&http->work->parser, "HEAD");
     if (is_head || http->status == 204 || http->status == 304)
         http->mode = WF_HTTP_BARE;
     else if (http->has_length && !http->is_packed)
