@@ -89,8 +89,9 @@ typedef struct weft_process_end {
  * default signal handling, but for what this process ignores (SIGPIPE excepted; see default_signals), blocks no signal, and
  * has no descriptor of weft but those three. pipes, which may be null when there are none, gets our end of each one that is a
  * PIPE, and WEFT_NO_FD otherwise; they are the caller's to close. Keeps its thread until the program runs, a millisecond or
- * so, inside a blocking region. Returns 0; what kept the program from running: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENOTDIR and so on, and for a
- * bad group -EPERM; -EBADF for a descriptor that is not open; -EMFILE, -ENFILE, -EAGAIN, -ENOMEM; -ENOSYS; -EINVAL. */
+ * so, inside a blocking region. Returns 0; what kept the program from running: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENOTDIR
+ * and so on, and for a bad group -EPERM; -EBADF for a descriptor that is not open; -EMFILE, -ENFILE, -EAGAIN, -ENOMEM;
+ * -ENOSYS; -EINVAL. */
 WEFT_API int weft_process_spawn(weft_process *out, const char *const *argv, const weft_process_options *options,
                                 weft_fd pipes[3]);
 /* Its process id, or -ESTALE. Of a child that has ended it may be another's. */
