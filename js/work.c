@@ -116,10 +116,10 @@ static void tell_over(void *opaque) {
     struct wf_js_job *job = opaque;
     struct wf_js_pool *pool = job->pool;
     weft_js *js = pool->js;
+    /* It has said so before its id is free, and before those who wait for it go on: a moment. */
+    (void)weft_pool_wait_work(pool->pool, job->result.work, NULL, WEFT_NEVER);
     bool is_inside = job->result.attempts > job->returned;
     bool is_timed = job->is_timed;
-    /* It says so before its id is free, and before those who wait for it go on: a moment. */
-    (void)weft_pool_wait_work(pool->pool, job->result.work, NULL, WEFT_NEVER);
     wf_js_enter_any(js);
     if (!js->has_ended) {
         JSValue list = describe(js->context, job);
