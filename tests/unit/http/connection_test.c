@@ -34,14 +34,14 @@ static void open_site(const weft_http_options *options) {
     site_serve();
 }
 
-/* The hook is there while there are no other threads. */
+/* The hook is set, and taken back, while there are no other threads. */
 static void run_hooked(void (*body)(void)) {
     wf_point_hook = count_points;
     run_fibers(body);
     wf_point_hook = NULL;
 }
 
-/* The client is told, and has said nothing itself: it may have sent another request. */
+/* How often the connection lingers after the answer to that. */
 static void check_lingers(const char *request, int times) {
     struct client *client = client_open();
     int before = atomic_load(&lingers);
